@@ -1,0 +1,3 @@
+"""armdyn: the dynamics of robot arms, M(q) qdd + C(q, qd) qd + g(q) = tau."""
+
+from armdyn.chain import Chain

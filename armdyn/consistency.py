@@ -1,0 +1,86 @@
+"""Could this arm exist? The checks a chain passes once, when it is built."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from armdyn.algorithms.newton_euler import mass_matrix
+
+if TYPE_CHECKING:
+    from armdyn.chain import Chain
+
+POSTURES = 3
+SINGULAR = 1e-13  # of M scaled to a unit diagonal; rounding leaves about n eps
+
+
+def numbers(chain: Chain) -> list[str]:
+    """Entries that are not numbers, or not of the sign they must have, in words."""
+    found = []
+    for joint in chain.joints:
+        for field in ("b", "beta", "d", "theta", "rotor_inertia", "viscous", "coulomb"):
+            value = getattr(joint, field)
+            if not np.isfinite(value).all():
+                found.append(f"joint {joint.name!r}: {field} must be finite, not {value}")
+        for field in ("rotor_inertia", "viscous", "velocity", "effort"):
+            if getattr(joint, field) < 0:
+                found.append(
+                    f"joint {joint.name!r}: {field} must not be negative, is {getattr(joint, field)}"
+                )
+        if joint.coulomb[0] > 0 or joint.coulomb[1] < 0:
+            found.append(
+                f"joint {joint.name!r}: coulomb friction is (torque at negative speed <= 0, torque "
+                f"at positive speed >= 0), not {joint.coulomb}"
+            )
+        if not joint.lower <= joint.upper:
+            found.append(
+                f"joint {joint.name!r}: limits must be lower <= upper, not "
+                f"{joint.lower} and {joint.upper}"
+            )
+    if not np.isfinite(chain.gravity).all():
+        found.append(f"gravity must be finite, not {chain.gravity}")
+    for what, pose in [("base", chain.base), ("tip", chain.tip)] + [
+        (f"frame {frame.name!r}", frame.pose) for frame in chain.frames
+    ]:
+        if not np.isfinite(pose.matrix).all():
+            found.append(f"{what}: the pose must be finite, not {pose.matrix.tolist()}")
+    return found
+
+
+def bodies(chain: Chain) -> list[str]:
+    """Links that no physical body could be, in words."""
+    return [
+        f"link {link.name!r}: {finding}"
+        for link in chain.links
+        for finding in link.inertia.findings()
+    ]
+
+
+def massless(chain: Chain) -> list[str]:
+    """Links without mass that other links stand on: legal, worth a note."""
+    return [f"link {link.name!r} has no mass" for link in chain.links if link.inertia.is_zero]
+
+
+def motion(chain: Chain) -> list[str]:
+    """Joints that can accelerate without any torque, found at a few random postures."""
+    arm = chain.on(float)
+    rng = np.random.default_rng(0)
+    rotors = np.array([joint.rotor_inertia for joint in chain.joints])
+    for q in rng.uniform(-math.pi, math.pi, (POSTURES, chain.n)):
+        M: np.ndarray = np.array(mass_matrix(arm, q.tolist())) + np.diag(rotors)
+        diagonal = M.diagonal()
+        if (diagonal > 0).all():
+            scale = np.sqrt(diagonal)
+            moments, directions = np.linalg.eigh(M / np.outer(scale, scale))
+            if moments[0] > SINGULAR:
+                return []
+            worst = int(np.abs(directions[:, 0]).argmax())
+        else:
+            worst = int(diagonal.argmin())
+    name = chain.joints[worst].name
+    return [
+        f"joint {name!r} moves nothing that has inertia: the mass matrix is singular at every "
+        "posture tried; give the links beyond it mass, or lock it"
+    ]

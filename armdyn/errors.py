@@ -1,0 +1,21 @@
+"""The errors a user of armdyn can meet: each says what was found and what would be right."""
+
+
+class ArmdynError(Exception):
+    """Base class of every error that armdyn raises on purpose."""
+
+
+class ModelError(ArmdynError, ValueError):
+    """A robot description that cannot be read, or that no physical arm could have."""
+
+
+class ShapeError(ArmdynError, ValueError):
+    """An array argument of the wrong shape or kind."""
+
+
+class MethodError(ArmdynError, ValueError):
+    """A quantity or method that does not exist, or does not apply to this arm."""
+
+
+class TraceError(ArmdynError):
+    """An algorithm did something that cannot be recorded as a program."""

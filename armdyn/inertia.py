@@ -1,0 +1,134 @@
+"""The ten inertial parameters of a rigid body, in which joint torque is linear."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from armdyn.errors import ModelError
+from armdyn.pose import Pose, Triple, triple
+
+SLACK = 1e-9  # relative: inertias are printed with rounded digits
+
+# Where each name stands among (m, mcx, mcy, mcz, Ixx, Ixy, Ixz, Iyy, Iyz, Izz), our own order.
+ORDERS = {
+    "pinocchio": (0, 1, 2, 3, 4, 5, 7, 6, 8, 9),  # m, mc, Ixx, Ixy, Iyy, Ixz, Iyz, Izz
+    "khalil": (4, 5, 6, 7, 8, 9, 1, 2, 3, 0),  # XX, XY, XZ, YY, YZ, ZZ, MX, MY, MZ, M
+}
+NAMES = {
+    "pinocchio": ("m", "mcx", "mcy", "mcz", "Ixx", "Ixy", "Iyy", "Ixz", "Iyz", "Izz"),
+    "khalil": ("XX", "XY", "XZ", "YY", "YZ", "ZZ", "MX", "MY", "MZ", "M"),
+}
+
+
+def places(order: str) -> list[int]:
+    """The permutation of a named parameter order."""
+    if order not in ORDERS:
+        raise ModelError(f"no parameter order {order!r}; known: {', '.join(ORDERS)}")
+    return list(ORDERS[order])
+
+
+@dataclass(frozen=True)
+class Inertia:
+    """A rigid body: mass [kg], first moment m c [kg m], tensor about the frame's origin [kg m^2].
+
+    The tensor is stored as (xx, xy, xz, yy, yz, zz), in the frame's axes, with the signs of the
+    tensor: xy = - integral of x y dm.
+    """
+
+    mass: float = 0.0
+    first_moment: Triple = (0.0, 0.0, 0.0)
+    tensor: tuple[float, float, float, float, float, float] = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+
+    @classmethod
+    def of(cls, mass: float, first_moment: ArrayLike, tensor: ArrayLike) -> Inertia:
+        """From arrays: first moment (3,), tensor about the origin (3, 3)."""
+        J = np.asarray(tensor, float)
+        six = tuple(float(J[i]) for i in ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2)))
+        return cls(float(mass), triple(np.asarray(first_moment, float)), six)  # type: ignore[arg-type]
+
+    @classmethod
+    def from_com(cls, mass: float, com: ArrayLike, about_com: ArrayLike) -> Inertia:
+        """From the centre of mass (3,) [m] and the tensor about it (3, 3) [kg m^2]."""
+        c = np.asarray(com, float)
+        return cls.of(mass, mass * c, np.asarray(about_com, float) + mass * _steiner(c))
+
+    @classmethod
+    def from_parameters(cls, ten: ArrayLike, order: str = "pinocchio") -> Inertia:
+        """From the ten parameters in a named order, shape (10,)."""
+        own = np.empty(10)
+        own[places(order)] = np.asarray(ten, float)
+        return cls(float(own[0]), triple(own[1:4]), tuple(own[4:].tolist()))
+
+    def parameters(self, order: str = "pinocchio") -> np.ndarray:
+        """The ten parameters in a named order, shape (10,)."""
+        return np.array([self.mass, *self.first_moment, *self.tensor])[places(order)]
+
+    @property
+    def matrix(self) -> np.ndarray:
+        """The tensor about the frame's origin, shape (3, 3)."""
+        xx, xy, xz, yy, yz, zz = self.tensor
+        return np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
+
+    @property
+    def com(self) -> np.ndarray:
+        """The centre of mass [m], shape (3,); the origin for a body without mass."""
+        return np.array(self.first_moment) / self.mass if self.mass else np.zeros(3)
+
+    @property
+    def about_com(self) -> np.ndarray:
+        """The tensor about the centre of mass, shape (3, 3)."""
+        return self.matrix - self.mass * _steiner(self.com)
+
+    @property
+    def is_zero(self) -> bool:
+        """Whether nothing is there: no mass, no first moment, no inertia."""
+        return self == Inertia()
+
+    def __add__(self, other: Inertia) -> Inertia:
+        """Two bodies fixed to each other, both given in the same frame."""
+        ten = self.parameters() + other.parameters()
+        return Inertia.from_parameters(ten)
+
+    def seen_from(self, pose: Pose) -> Inertia:
+        """The same body in an outer frame in which its own frame stands at ``pose``."""
+        R, p = np.array(pose.rotation), np.array(pose.translation)
+        h = R @ self.first_moment
+        J = R @ self.matrix @ R.T
+        cross_terms = 2 * (p @ h) * np.eye(3) - np.outer(p, h) - np.outer(h, p)
+        return Inertia.of(self.mass, h + self.mass * p, J + cross_terms + self.mass * _steiner(p))
+
+    def findings(self) -> list[str]:
+        """What no physical body could have, in words; empty if all is well."""
+        ten = self.parameters()
+        if not np.isfinite(ten).all():
+            return [f"mass, first moment and inertia must be finite, not {ten.tolist()}"]
+        if self.mass < 0:
+            return [f"mass {self.mass:g} kg is negative"]
+        if self.mass == 0:
+            rest = [] if self.is_zero else ["it has no mass but a first moment or an inertia"]
+            return rest
+        return _moment_findings(self.about_com, float(np.abs(self.matrix).max()))
+
+
+def _moment_findings(about_com: np.ndarray, scale: float) -> list[str]:
+    moments = np.linalg.eigvalsh(about_com)
+    slack = SLACK * max(scale, float(np.abs(moments).max()))
+    shown = ", ".join(f"{value:.6g}" for value in moments)
+    if moments[0] < -slack:
+        return [
+            f"the inertia about the centre of mass has principal moments ({shown}) kg m^2, one of "
+            "them negative; expected none below zero"
+        ]
+    if moments[2] > moments[0] + moments[1] + slack:
+        return [
+            f"the inertia about the centre of mass has principal moments ({shown}) kg m^2: the "
+            "largest exceeds the sum of the others, which no body can have (triangle inequality)"
+        ]
+    return []
+
+
+def _steiner(c: np.ndarray) -> np.ndarray:
+    return float(c @ c) * np.eye(3) - np.outer(c, c)

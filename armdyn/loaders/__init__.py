@@ -1,0 +1,1 @@
+"""Loaders: text and tables in, a Chain out."""

@@ -1,0 +1,103 @@
+"""Rigid placements as plain data: hashable, comparable, exact where the numbers are."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from armdyn.errors import ModelError
+
+Triple = tuple[float, float, float]
+
+QUARTER = math.pi / 2
+
+
+def quarter_turns(angle: float, snap: float = 0.0) -> int | None:
+    """k where angle is k quarter turns (as a double, or within ``snap`` [rad]), else None."""
+    k = round(angle / QUARTER)
+    return k if abs(angle - k * QUARTER) <= snap else None
+
+
+def cos_sin(angle: float, snap: float = 0.0) -> tuple[float, float]:
+    """(cos, sin) of a constant angle [rad], exactly 0 and +-1 at quarter turns."""
+    k = quarter_turns(angle, snap)
+    if k is None:
+        return math.cos(angle), math.sin(angle)
+    return ((1.0, 0.0), (0.0, 1.0), (-1.0, 0.0), (0.0, -1.0))[k % 4]
+
+
+def rotation_about(axis: str, angle: float, snap: float = 0.0) -> np.ndarray:
+    """The rotation matrix about "x", "y" or "z" by a constant angle [rad], shape (3, 3)."""
+    c, s = cos_sin(angle, snap)
+    i, j = {"x": (1, 2), "y": (2, 0), "z": (0, 1)}[axis]
+    matrix = np.eye(3)
+    matrix[[i, i, j, j], [i, j, i, j]] = c, -s, s, c
+    return matrix
+
+
+@dataclass(frozen=True)
+class Pose:
+    """Where a frame stands in another: ``p_outer = rotation p_inner + translation`` [m]."""
+
+    rotation: tuple[Triple, Triple, Triple] = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
+    translation: Triple = (0.0, 0.0, 0.0)
+
+    @classmethod
+    def of(cls, rotation: ArrayLike, translation: ArrayLike = (0.0, 0.0, 0.0)) -> Pose:
+        """From a rotation matrix (3, 3) and a translation (3,) [m]."""
+        turn, shift = np.asarray(rotation, float), np.asarray(translation, float)
+        if turn.shape != (3, 3) or shift.shape != (3,):
+            raise ModelError(
+                f"a pose has a (3, 3) rotation and a (3,) translation, not {turn.shape} and "
+                f"{shift.shape}"
+            )
+        return cls(tuple(map(tuple, turn.tolist())), tuple(shift.tolist()))  # type: ignore[arg-type]
+
+    @classmethod
+    def from_matrix(cls, matrix: ArrayLike) -> Pose:
+        """From a homogeneous matrix (4, 4), checked to be a rigid placement."""
+        H = np.asarray(matrix, float)
+        if H.shape != (4, 4):
+            raise ModelError(f"a pose is a (4, 4) homogeneous matrix, not one of shape {H.shape}")
+        R = H[:3, :3]
+        rigid = np.allclose(R @ R.T, np.eye(3), rtol=0, atol=1e-9) and np.linalg.det(R) > 0
+        if not rigid or tuple(H[3]) != (0, 0, 0, 1):
+            raise ModelError(f"not a rigid placement (rotation and translation): {H.tolist()}")
+        return cls.of(R, H[:3, 3])
+
+    @classmethod
+    def mdh(cls, b: float, beta: float, theta: float, d: float) -> Pose:
+        """Rx(beta) Tx(b) Rz(theta) Tz(d): one row of a modified DH table [m, rad]."""
+        R = rotation_about("x", beta) @ rotation_about("z", theta)
+        return cls.of(R, np.array([b, 0.0, 0.0]) + d * R[:, 2])
+
+    @property
+    def matrix(self) -> np.ndarray:
+        """The homogeneous matrix, shape (4, 4)."""
+        H = np.eye(4)
+        H[:3, :3], H[:3, 3] = self.rotation, self.translation
+        return H
+
+    def __matmul__(self, inner: Pose) -> Pose:
+        R = np.array(self.rotation)
+        return Pose.of(R @ np.array(inner.rotation), R @ inner.translation + self.translation)
+
+    def inverse(self) -> Pose:
+        """The placement of the outer frame in the inner one."""
+        R = np.array(self.rotation).T
+        return Pose.of(R, -(R @ self.translation))
+
+    @property
+    def is_identity(self) -> bool:
+        """Whether both frames coincide exactly."""
+        return self == Pose()
+
+
+def triple(values: Sequence[float] | np.ndarray) -> Triple:
+    """Three floats, from anything that holds three."""
+    x, y, z = (float(v) for v in values)
+    return x, y, z
