@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from armdyn import axes
 from armdyn.pose import Pose, quarter_turns
 from armdyn.spatial import ZERO, Rotation, Scalar, Symmetric, Vector, sincos, steiner
 
@@ -44,9 +45,9 @@ class Arm:
         self.d = [number(joint.d) for joint in chain.joints]
         betas = [self._constant_turn(joint.beta) for joint in chain.joints]
         self.Cb, self.Sb = [c for c, _ in betas], [s for _, s in betas]
-        self.mass = [number(link.mass) for link in links]
-        self.first_moment = [Vector(*map(number, link.first_moment)) for link in links]
-        self.inertia = [Symmetric(*map(number, link.tensor)) for link in links]
+        self.mass = [self._given(link.mass) for link in links]
+        self.first_moment = [Vector(*map(self._given, link.first_moment)) for link in links]
+        self.inertia = [Symmetric(*map(self._given, link.tensor)) for link in links]
         self.rotor_inertia = [number(joint.rotor_inertia) for joint in chain.joints]
         self.gravity = self._in_first_frame(chain.gravity)
 
@@ -76,6 +77,15 @@ class Arm:
         return [d if revolute else d + qi for d, qi, revolute in pairs]
 
     @cached_property
+    def start(self) -> tuple[int, int, dict[int, Vector]]:
+        """Joints r and s of [LinFang1999], Theorem 1, and the constants u_r^<i>, r <= i < s.
+
+        r is the first revolute joint, s the first revolute one not parallel to it; n for none.
+        """
+        r, s, u = axes.start(self._chain)
+        return r, s, {i: Vector(*map(self._given, axis)) for i, axis in u.items()}
+
+    @cached_property
     def com(self) -> list[Vector]:
         """Each link's centre of mass [m], from the origin of E_i; zero for one without mass."""
         return [
@@ -101,6 +111,10 @@ class Arm:
     def base(self) -> tuple[tuple[Vector, Vector, Vector], Vector]:
         """Where E_0 stands in the base frame: the rows of its rotation, its origin [m]."""
         return self._rows(self._chain.base), self._vector(self._chain.base.translation)
+
+    def _given(self, value: float) -> Scalar:
+        """A constant of the chain as a scalar; an integer is what structure makes it, and stays."""
+        return value if isinstance(value, int) else self._number(value)
 
     def _turn(self, i: int, qi: Scalar) -> tuple[Scalar, Scalar]:
         """(cos, sin) of theta_i; a constant offset of quarter turns costs nothing."""

@@ -17,7 +17,8 @@ from armdyn.arm import Arm
 from armdyn.errors import ModelError
 from armdyn.inertia import Inertia
 from armdyn.loaders import dh
-from armdyn.pose import Pose, Triple, triple
+from armdyn.minimal import regrouped
+from armdyn.pose import IDENTITY, Pose, Triple, triple
 
 if TYPE_CHECKING:
     from armdyn.random_arms import Structure
@@ -65,7 +66,7 @@ class Frame:
 
     name: str
     link: int
-    pose: Pose = Pose()
+    pose: Pose = IDENTITY
 
 
 @dataclass(frozen=True)
@@ -81,8 +82,8 @@ class Chain:
     name: str
     joints: tuple[Joint, ...]
     links: tuple[Link, ...]
-    base: Pose = Pose()
-    tip: Pose = Pose()
+    base: Pose = IDENTITY
+    tip: Pose = IDENTITY
     gravity: Triple = EARTH  # in the base frame [m/s^2]
     frames: tuple[Frame, ...] = ()
     locked: tuple[tuple[str, float], ...] = ()
@@ -91,7 +92,10 @@ class Chain:
 
     def __post_init__(self) -> None:
         self._check_structure()
-        found = consistency.numbers(self) or consistency.bodies(self) or consistency.motion(self)
+        broken = consistency.numbers(self)
+        if broken:
+            raise ModelError(f"{self.name}: " + "; ".join(broken))
+        found = consistency.findings(self)
         if found and self.check == "error":
             raise ModelError(f"{self.name}: " + "; ".join(found))
         for note in found:
@@ -185,12 +189,14 @@ class Chain:
         """
         if parameters not in ("natural", "minimal"):
             raise ModelError(f"parameters are 'natural' or 'minimal', not {parameters!r}")
+        if parameters == "minimal":
+            return Arm(self, number, regrouped(self))
         return Arm(self, number, [link.inertia for link in self.links])
 
     # Variations of it -----------------------------------------------------------------------
 
     def with_gravity(self, gravity: Sequence[float]) -> Chain:
-        """The same arm where free fall accelerates by ``gravity`` (3,) [m/s^2], in the base frame."""
+        """The same arm where ``gravity`` (3,) [m/s^2], in the base frame, is that of free fall."""
         return dataclasses.replace(self, gravity=triple(gravity))
 
     def with_payload(
@@ -261,8 +267,8 @@ class Chain:
         limits: ArrayLike = (-math.inf, math.inf),
         joint_names: Sequence[str] | None = None,
         link_names: Sequence[str] | None = None,
-        base: Pose | ArrayLike = Pose(),
-        tip: Pose | ArrayLike = Pose(),
+        base: Pose | ArrayLike = IDENTITY,
+        tip: Pose | ArrayLike = IDENTITY,
         gravity: Sequence[float] = EARTH,
         frames: Sequence[Frame] = (),
         name: str = "arm",
@@ -273,8 +279,10 @@ class Chain:
         """A chain from a modified DH table (Craig's; the papers' normal driving-axis frames).
 
         Args:
-            b, beta, d, theta: the table, shape (n,) each [m, rad]; E_{i-1} -> E_i is
-                Rx(beta) Tx(b) Rz(theta) Tz(d).
+            b: column of the table (n,) [m]; E_{i-1} -> E_i is Rx(beta) Tx(b) Rz(theta) Tz(d).
+            beta: column of the table (n,) [rad].
+            d: column of the table (n,) [m]; a prismatic joint adds its q.
+            theta: column of the table (n,) [rad]; a revolute joint adds its q.
             joints: a letter a joint, "R" or "P"; all revolute if not given.
             mass: of each link (n,) [kg].
             com: centre of mass of each link, in E_i (n, 3) [m].
@@ -285,9 +293,10 @@ class Chain:
             order: the order of ``parameters``, "pinocchio" or "khalil".
             rotor_inertia: of each motor, reflected to its joint (n,).
             viscous: friction torque a speed (n,).
-            coulomb: friction, one magnitude a joint (n,) or (at negative, at positive speed) (n, 2).
+            coulomb: friction, a magnitude a joint (n,), or (at negative, at positive speed) (n, 2).
             limits: (lower, upper) of each joint (n, 2) [rad or m].
-            joint_names, link_names: "joint1", ... and "link1", ... if not given.
+            joint_names: "joint1", "joint2", ... if not given.
+            link_names: "link1", "link2", ... if not given.
             base: E_0 in the base frame, before the first row; a Pose or a matrix (4, 4).
             tip: the tip in E_n; a Pose or a matrix (4, 4).
             gravity: acceleration of free fall in the base frame (3,) [m/s^2].
@@ -374,7 +383,7 @@ class Chain:
             d=d,
             theta=theta,
             parameters=[body.parameters() for body in seen],
-            **{**rest, "tip": outer[-1] @ dh.pose(rest.get("tip", Pose()))},
+            **{**rest, "tip": outer[-1] @ dh.pose(rest.get("tip", IDENTITY))},
         )
 
     @classmethod

@@ -16,6 +16,11 @@ POSTURES = 3
 SINGULAR = 1e-13  # of M scaled to a unit diagonal; rounding leaves about n eps
 
 
+def findings(chain: Chain) -> list[str]:
+    """All that keeps this arm from existing, in words."""
+    return bodies(chain) or motion(chain)
+
+
 def numbers(chain: Chain) -> list[str]:
     """Entries that are not numbers, or not of the sign they must have, in words."""
     found = []
@@ -25,10 +30,9 @@ def numbers(chain: Chain) -> list[str]:
             if not np.isfinite(value).all():
                 found.append(f"joint {joint.name!r}: {field} must be finite, not {value}")
         for field in ("rotor_inertia", "viscous", "velocity", "effort"):
-            if getattr(joint, field) < 0:
-                found.append(
-                    f"joint {joint.name!r}: {field} must not be negative, is {getattr(joint, field)}"
-                )
+            value = getattr(joint, field)
+            if not value >= 0:
+                found.append(f"joint {joint.name!r}: {field} must not be negative, is {value}")
         if joint.coulomb[0] > 0 or joint.coulomb[1] < 0:
             found.append(
                 f"joint {joint.name!r}: coulomb friction is (torque at negative speed <= 0, torque "

@@ -17,7 +17,9 @@ QUARTER = math.pi / 2
 
 
 def quarter_turns(angle: float, snap: float = 0.0) -> int | None:
-    """k where angle is k quarter turns (as a double, or within ``snap`` [rad]), else None."""
+    """How many quarter turns an angle is, exactly or within ``snap`` [rad]; None if it is not."""
+    if not math.isfinite(angle):
+        return None
     k = round(angle / QUARTER)
     return k if abs(angle - k * QUARTER) <= snap else None
 
@@ -91,10 +93,8 @@ class Pose:
         R = np.array(self.rotation).T
         return Pose.of(R, -(R @ self.translation))
 
-    @property
-    def is_identity(self) -> bool:
-        """Whether both frames coincide exactly."""
-        return self == Pose()
+
+IDENTITY = Pose()
 
 
 def triple(values: Sequence[float] | np.ndarray) -> Triple:

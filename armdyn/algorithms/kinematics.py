@@ -22,12 +22,26 @@ class Placed(NamedTuple):
         return v.x * self.x + v.y * self.y + v.z * self.z
 
 
+IN_ITSELF = Placed(Vector(1, 0, 0), Vector(0, 1, 0), Vector(0, 0, 1), ZERO)
+
+
 def frames(arm: Arm, q: Sequence[Scalar]) -> list[Placed]:
     """E_0, E_1, ..., E_n in the base frame: n + 1 of them, E_0 first."""
     rows, origin = arm.base
     x, y, z = (Vector(*column) for column in zip(*rows, strict=True))
-    placed = [Placed(x, y, z, origin)]
-    for R, b, d in zip(arm.rotations(q), arm.b, arm.extensions(q), strict=True):
+    return outward(arm, q, Placed(x, y, z, origin), 0)
+
+
+def frames_in_first(arm: Arm, q: Sequence[Scalar]) -> list[Placed]:
+    """E_1, ..., E_n in E_1: n of them, which is all that the mass matrix depends on."""
+    return outward(arm, q, IN_ITSELF, 1)
+
+
+def outward(arm: Arm, q: Sequence[Scalar], start: Placed, joint: int) -> list[Placed]:
+    """A frame and those that follow it, beyond ``joint`` and the joints after it."""
+    placed = [start]
+    turns = zip(arm.rotations(q), arm.b, arm.extensions(q), strict=True)
+    for R, b, d in list(turns)[joint:]:
         x, y, z, o = placed[-1]
         y, z = R.Cb * y + R.Sb * z, R.Cb * z - R.Sb * y
         o = o + b * x + d * z
@@ -38,9 +52,7 @@ def frames(arm: Arm, q: Sequence[Scalar]) -> list[Placed]:
 def named_frame(arm: Arm, q: Sequence[Scalar], frame: str | None = None) -> Placed:
     """A named link or frame (None: the tip) in the base frame."""
     link, rows, origin = arm.frame(frame)
-    carrier = Placed(Vector(1, 0, 0), Vector(0, 1, 0), Vector(0, 0, 1), ZERO)
-    if link >= 0:
-        carrier = frames(arm, q)[link + 1]
+    carrier = frames(arm, q)[link + 1] if link >= 0 else IN_ITSELF
     x, y, z = (carrier.out(Vector(*column)) for column in zip(*rows, strict=True))
     return Placed(x, y, z, carrier.o + carrier.out(origin))
 

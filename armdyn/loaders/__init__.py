@@ -1,1 +1,1 @@
-"""Loaders: text and tables in, a Chain out."""
+"""Loaders: a name, a path or text in, a Chain out."""

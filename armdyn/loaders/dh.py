@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -14,9 +15,10 @@ from armdyn.pose import QUARTER, Pose, quarter_turns
 
 def length(columns: dict[str, ArrayLike], joints: str | None) -> int:
     """The number of joints a table speaks of: of its letters, or of its longest column."""
-    if joints is not None:
-        return len(joints)
-    return max(np.asarray(column, float).size for column in columns.values())
+    n = len(joints) if joints is not None else max(map(np.size, columns.values()))
+    if n == 0:
+        raise ModelError("expected a table of at least one joint")
+    return n
 
 
 def column(name: str, value: ArrayLike, shape: tuple[int, ...]) -> np.ndarray:
@@ -43,8 +45,8 @@ def snap_angles(rows: dict[str, np.ndarray], snap: float, names: Sequence[str]) 
     for key in ("beta", "theta"):
         for i, angle in enumerate(rows[key].tolist()):
             rows[key][i] = snapped(angle, snap)
-            moved = rows[key][i] - angle
-            if moved:
+            if math.isfinite(angle) and rows[key][i] != angle:
+                moved = rows[key][i] - angle
                 notes.append(
                     f"joint {names[i]!r}: {key} snapped by {moved:.1e} rad to a quarter turn"
                 )

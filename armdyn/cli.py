@@ -1,0 +1,113 @@
+"""The command line: armdyn robots | show."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Sequence
+from typing import NoReturn
+
+import armdyn
+from armdyn import report
+from armdyn.errors import ArmdynError, ModelError
+
+
+class Parser(argparse.ArgumentParser):
+    """argparse with its complaint on one line."""
+
+    def error(self, message: str) -> NoReturn:
+        """Say what is wrong in one line and exit with status 2."""
+        print(f"armdyn: {message} (try 'armdyn --help')", file=sys.stderr)
+        raise SystemExit(2)
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command line; the exit status is 2 after an error, which takes one line."""
+    arguments = parser().parse_args(argv)
+    try:
+        arguments.run(arguments)
+    except ArmdynError as error:
+        print("armdyn: " + " ".join(str(error).split()), file=sys.stderr)
+        return 2
+    except BrokenPipeError:  # the reader, such as head, has seen enough
+        sys.stderr.close()
+    return 0
+
+
+def parser() -> Parser:
+    """All commands and their options."""
+    top = Parser(prog="armdyn", description="The dynamics of robot arms.")
+    top.add_argument("--version", action="version", version=f"armdyn {armdyn.__version__}")
+    commands = top.add_subparsers(required=True, metavar="COMMAND", parser_class=Parser)
+
+    robots = commands.add_parser("robots", help="list the arms that ship with armdyn")
+    robots.add_argument("--json", action="store_true", help="print JSON")
+    robots.set_defaults(run=run_robots)
+
+    show = commands.add_parser("show", help="show an arm: joints, table, masses, limits, findings")
+    add_robot(show)
+    show.add_argument("--json", action="store_true", help="print JSON")
+    show.set_defaults(run=run_show)
+    return top
+
+
+def add_robot(command: argparse.ArgumentParser) -> None:
+    """The arguments by which a command is given its arm."""
+    command.add_argument("robot", metavar="ROBOT", help="a shipped arm's name, or a .urdf or .toml")
+    command.add_argument("--base", metavar="LINK", help="the link of a URDF to stand on")
+    command.add_argument("--tip", metavar="LINK", help="the link of a URDF where the chain ends")
+    command.add_argument(
+        "--lock",
+        metavar="JOINT=POSITION",
+        action="append",
+        default=[],
+        help="lock a joint of a URDF",
+    )
+    command.add_argument(
+        "--snap", type=float, default=1e-9, help="snap angles to quarter turns [rad]"
+    )
+
+
+def load(arguments: argparse.Namespace, check: str = "error") -> armdyn.Robot:
+    """The arm that a command was given."""
+    return armdyn.load(
+        arguments.robot,
+        base=arguments.base,
+        tip=arguments.tip,
+        lock=dict(map(locked, arguments.lock)),
+        snap=arguments.snap,
+        check=check,  # type: ignore[arg-type]
+    )
+
+
+def locked(text: str) -> tuple[str, float]:
+    """JOINT=POSITION as a pair."""
+    joint, _, position = text.rpartition("=")
+    try:
+        return joint, float(position)
+    except ValueError:
+        raise ModelError(f"--lock takes JOINT=POSITION with a number, not {text!r}") from None
+
+
+def run_robots(arguments: argparse.Namespace) -> None:
+    """List the shipped arms."""
+    robots = [armdyn.load(name) for name in armdyn.robots()]
+    if arguments.json:
+        print(json.dumps([report.summary(robot) for robot in robots], indent=2))
+    else:
+        report.console().print(report.robots_table(robots))
+
+
+def run_show(arguments: argparse.Namespace) -> None:
+    """Show one arm."""
+    robot = load(arguments, check="warn")
+    if arguments.json:
+        print(json.dumps(report.description(robot), indent=2))
+    else:
+        for part in report.description_tables(robot):
+            report.console().print(part)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,319 @@
+"""armdyn's own text format: an arm in TOML, easy by hand, exact to the bit by ``dump``.
+
+``docs/format.md`` describes the format. Everything a file can get wrong ends in a ModelError that
+names the key, shows what stands there and says what is expected.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from armdyn.chain import EARTH, SNAP, Chain, Frame, Joint, Link
+from armdyn.errors import ModelError
+from armdyn.inertia import Inertia
+from armdyn.loaders import dh
+from armdyn.loaders.tables import MATRIX, NUMBER, PAIR, VECTOR, Table, parse
+from armdyn.pose import IDENTITY, Pose, rotation_about, triple
+
+PROSE = ("description", "source", "licence")  # for the reader of the file; the chain has no such
+STYLE = ("convention", "inertia_about", "degrees", "snap")
+TOP = ("name", *PROSE, "gravity", *STYLE, "notes", "base", "tip", "joint", "frame", "locked")
+TABLE = {"mdh": ("b", "beta", "d", "theta"), "dh": ("a", "alpha", "d", "theta")}
+MOTOR = ("rotor_inertia", "viscous", "coulomb", "limits", "velocity", "effort")
+BODY = ("name", "mass", "com", "first_moment", "inertia")
+POSE = ("translation", "rotation", "rpy")
+
+
+# Reading ------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Style:
+    """How a file writes: its DH convention, its angles, the point its inertias are about."""
+
+    convention: str
+    about: str
+    degrees: bool
+    snap: float
+
+    @classmethod
+    def of(cls, file: Table, snap: float | None) -> Style:
+        """As the file says; ``snap`` overrides it."""
+        return cls(
+            file.choice("convention", tuple(TABLE), "mdh"),
+            file.choice("inertia_about", ("com", "origin"), "com"),
+            file.flag("degrees", False),
+            file.number("snap", SNAP) if snap is None else snap,
+        )
+
+    def angle(self, value: float) -> float:
+        """An angle of the file in radians."""
+        return math.radians(value) if self.degrees else value
+
+
+def load(
+    text: str | bytes,
+    *,
+    name: str | None = None,
+    gravity: Sequence[float] | None = None,
+    snap: float | None = None,
+    check: Literal["error", "warn"] = "error",
+) -> Chain:
+    """A chain from text in armdyn's TOML format.
+
+    Args:
+        text: the file's content; bytes are UTF-8.
+        name: of the arm, if the file gives none.
+        gravity: acceleration of free fall in the base frame (3,) [m/s^2], in place of the file's.
+        snap: a constant angle within ``snap`` [rad] of a quarter turn becomes it; if not given
+            as the file says (``dump`` says 0), else 1e-9.
+        check: "error" refuses an arm that could not exist, "warn" only logs it.
+    """
+    file = Table("top level", parse(text), TOP)
+    for key in PROSE:
+        file.text(key, "")
+    style = Style.of(file, snap)
+    rows = file.tables("joint", ("name", "type", *TABLE[style.convention], *MOTOR, "link"))
+    if not rows:
+        raise file.wrong("joint", "one table [[joint]] a joint")
+    joint_names = [row.text("name", f"joint{i + 1}") for i, row in enumerate(rows)]
+    columns, outer = _dh_table(rows, style)
+    snapped = dh.snap_angles(columns, style.snap, joint_names) if style.snap else []
+    before, table = _first_row_apart(columns)
+    with np.errstate(over="ignore", invalid="ignore"):  # what overflows is found not finite below
+        base, tip = _pose(file.table("base", POSE), style), _pose(file.table("tip", POSE), style)
+        links = [_link(i, row.table("link", BODY), style) for i, row in enumerate(rows)]
+        frames = _frames(file, [link.name for link in links], style)
+        if style.convention == "dh":
+            links, frames, tip = _seen_from_joints(outer, links, frames, tip)
+        return Chain(
+            name=file.text("name", name or "arm"),
+            joints=tuple(
+                _joint(joint_name, row, constants, style)
+                for joint_name, row, constants in zip(joint_names, rows, table, strict=True)
+            ),
+            links=tuple(links),
+            base=base if before == IDENTITY else base @ before,
+            tip=tip,
+            gravity=file.vector("gravity", EARTH)
+            if gravity is None
+            else triple(dh.column("gravity", gravity, VECTOR)),
+            frames=tuple(frames),
+            locked=tuple(
+                (row.text("joint"), row.number("position"))
+                for row in file.tables("locked", ("joint", "position"))
+            ),
+            notes=(*file.texts("notes"), *snapped),
+            check=check,
+        )
+
+
+def _dh_table(rows: Sequence[Table], style: Style) -> tuple[dict[str, np.ndarray], list[Pose]]:
+    """The modified DH table, and where in E_i the frame stands that link i's data are given in.
+
+    A standard DH frame stands at the outer end of its link, where joint i + 1 begins.
+    """
+    keys = TABLE[style.convention]
+    length, twist, d, theta = (np.array([row.number(key, 0.0) for row in rows]) for key in keys)
+    if style.degrees:
+        twist, theta = np.radians(twist), np.radians(theta)
+    if style.convention == "mdh":
+        return {"b": length, "beta": twist, "d": d, "theta": theta}, [IDENTITY] * len(rows)
+    pairs = zip(length.tolist(), twist.tolist(), strict=True)
+    outer = [Pose.mdh(a, dh.snapped(alpha, style.snap), 0.0, 0.0) for a, alpha in pairs]
+    shifted = {"b": np.array([0.0, *length[:-1]]), "beta": np.array([0.0, *twist[:-1]])}
+    return {**shifted, "d": d, "theta": theta}, outer
+
+
+def _first_row_apart(columns: dict[str, np.ndarray]) -> tuple[Pose, list[dict[str, float]]]:
+    """What the first row's constants place before joint 1, and the rows with the first at zero."""
+    table = [
+        dict(zip(columns, row, strict=True))
+        for row in zip(*(column.tolist() for column in columns.values()), strict=True)
+    ]
+    if not any(table[0].values()):
+        return IDENTITY, table
+    return Pose.mdh(**table[0]), [dict.fromkeys(columns, 0.0), *table[1:]]
+
+
+def _joint(name: str, row: Table, constants: dict[str, float], style: Style) -> Joint:
+    revolute = row.choice("type", ("revolute", "prismatic")) == "revolute"
+    limits = row.array("limits", PAIR, default=(-math.inf, math.inf)).tolist()
+    if revolute:
+        limits = [style.angle(limit) for limit in limits]
+    friction = row.array("coulomb", NUMBER, PAIR, default=(0.0, 0.0))
+    if friction.shape == NUMBER:
+        friction = np.abs(friction) * [-1.0, 1.0] + 0.0  # no negative zero
+    return Joint(
+        name,
+        "R" if revolute else "P",
+        **constants,
+        rotor_inertia=row.number("rotor_inertia", 0.0),
+        viscous=row.number("viscous", 0.0),
+        coulomb=(float(friction[0]), float(friction[1])),
+        lower=limits[0],
+        upper=limits[1],
+        velocity=row.number("velocity", math.inf),
+        effort=row.number("effort", math.inf),
+    )
+
+
+def _link(i: int, row: Table, style: Style) -> Link:
+    """A link in the frame of the file's convention; a joint without [joint.link] moves none."""
+    name = row.text("name", f"link{i + 1}")
+    if not row.entries:
+        return Link(name)
+    mass = row.number("mass")
+    tensor = row.array("inertia", VECTOR, MATRIX, default=(0.0, 0.0, 0.0))
+    if tensor.shape == VECTOR:
+        tensor = np.diag(tensor)
+    if np.isfinite(tensor).all() and not np.allclose(tensor, tensor.T, rtol=1e-9, atol=0):
+        raise row.wrong("inertia", "symmetric")
+    if "first_moment" in row:
+        if style.about != "origin" or "com" in row:
+            raise ModelError(
+                f"{row.where}: first_moment stands in place of com, and needs "
+                "inertia_about = 'origin' at the top level"
+            )
+        return Link(name, Inertia.of(mass, row.vector("first_moment"), tensor))
+    com = np.array(row.vector("com", (0.0, 0.0, 0.0)))
+    if style.about == "origin":
+        return Link(name, Inertia.of(mass, mass * com, tensor))
+    return Link(name, Inertia.from_com(mass, com, tensor))
+
+
+def _pose(row: Table, style: Style) -> Pose:
+    shift = row.vector("translation", (0.0, 0.0, 0.0))
+    if "rpy" in row:
+        if "rotation" in row:
+            raise row.wrong("rpy", "absent where rotation is given")
+        roll, pitch, yaw = map(style.angle, row.vector("rpy"))
+        about = rotation_about
+        turn = about("z", yaw, style.snap) @ about("y", pitch, style.snap)
+        return Pose.of(turn @ about("x", roll, style.snap), shift)
+    turn = row.array("rotation", MATRIX, default=IDENTITY.rotation)
+    try:
+        return Pose.from_matrix(Pose.of(turn, shift).matrix)
+    except ModelError:
+        raise row.wrong("rotation", "a rotation matrix") from None
+
+
+def _frames(file: Table, links: Sequence[str], style: Style) -> list[Frame]:
+    """The named frames; one that names no link is fixed to the base."""
+    return [
+        Frame(
+            row.text("name"),
+            links.index(row.choice("link", links)) if "link" in row else -1,
+            _pose(row, style),
+        )
+        for row in file.tables("frame", ("name", "link", *POSE))
+    ]
+
+
+def _seen_from_joints(
+    outer: Sequence[Pose], links: Sequence[Link], frames: Sequence[Frame], tip: Pose
+) -> tuple[list[Link], list[Frame], Pose]:
+    """Links, frames and tip given in the standard DH frames, seen from E_i."""
+    return (
+        [
+            Link(link.name, link.inertia.seen_from(pose))
+            for link, pose in zip(links, outer, strict=True)
+        ],
+        [
+            frame
+            if frame.link < 0
+            else Frame(frame.name, frame.link, outer[frame.link] @ frame.pose)
+            for frame in frames
+        ],
+        outer[-1] @ tip,
+    )
+
+
+# Writing ------------------------------------------------------------------------------------
+
+
+def dump(chain: Chain) -> str:
+    """A chain in armdyn's TOML format, which ``load`` reads back bit for bit.
+
+    The links stand about their frames' origins and no angle is to be snapped; what has its
+    default value is left out.
+    """
+    return "\n".join(_lines(chain)) + "\n"
+
+
+def _lines(chain: Chain) -> Iterator[str]:
+    yield _entry("name", chain.name)
+    yield _entry("gravity", chain.gravity)
+    yield _entry("convention", "mdh")
+    yield _entry("inertia_about", "origin")
+    yield _entry("snap", 0.0)
+    yield from _unless_default(("notes", chain.notes, ()))
+    for key, pose in (("base", chain.base), ("tip", chain.tip)):
+        entries = list(_pose_lines(pose))
+        if entries:
+            yield from ("", f"[{key}]", *entries)
+    for joint, link in zip(chain.joints, chain.links, strict=True):
+        yield from ("", "[[joint]]", *_joint_lines(joint))
+        yield from ("[joint.link]", *_link_lines(link))
+    for frame in chain.frames:
+        yield from ("", "[[frame]]", _entry("name", frame.name))
+        if frame.link >= 0:
+            yield _entry("link", chain.links[frame.link].name)
+        yield from _pose_lines(frame.pose)
+    for name, position in chain.locked:
+        yield from ("", "[[locked]]", _entry("joint", name), _entry("position", position))
+
+
+def _joint_lines(joint: Joint) -> Iterator[str]:
+    yield _entry("name", joint.name)
+    yield _entry("type", "revolute" if joint.kind == "R" else "prismatic")
+    for key in TABLE["mdh"]:
+        yield _entry(key, getattr(joint, key))
+    yield from _unless_default(
+        ("rotor_inertia", joint.rotor_inertia, 0.0),
+        ("viscous", joint.viscous, 0.0),
+        ("coulomb", joint.coulomb, (0.0, 0.0)),
+        ("limits", (joint.lower, joint.upper), (-math.inf, math.inf)),
+        ("velocity", joint.velocity, math.inf),
+        ("effort", joint.effort, math.inf),
+    )
+
+
+def _link_lines(link: Link) -> Iterator[str]:
+    yield _entry("name", link.name)
+    yield _entry("mass", link.inertia.mass)
+    yield _entry("first_moment", link.inertia.first_moment)
+    xx, xy, xz, yy, yz, zz = link.inertia.tensor
+    yield _entry("inertia", ((xx, xy, xz), (xy, yy, yz), (xz, yz, zz)))
+
+
+def _pose_lines(pose: Pose) -> Iterator[str]:
+    yield from _unless_default(
+        ("translation", pose.translation, IDENTITY.translation),
+        ("rotation", pose.rotation, IDENTITY.rotation),
+    )
+
+
+def _unless_default(*entries: tuple[str, Any, Any]) -> Iterator[str]:
+    """Compared as text, so that a negative zero is written."""
+    for key, value, default in entries:
+        if _value(value) != _value(default):
+            yield _entry(key, value)
+
+
+def _entry(key: str, value: Any) -> str:
+    return f"{key} = {_value(value)}"
+
+
+def _value(value: Any) -> str:
+    if isinstance(value, str):  # JSON's escapes are TOML's, which forbids one character more
+        return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+    if isinstance(value, Sequence):
+        return f"[{', '.join(map(_value, value))}]"
+    return repr(float(value))

@@ -1,0 +1,177 @@
+"""An arm as people read it (tables) and as programs read it (JSON)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from rich import box
+from rich.console import Console, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from armdyn import consistency
+from armdyn.chain import Chain, Joint
+from armdyn.robot import Robot
+
+
+def console() -> Console:
+    """Where tables go: the terminal's width, or 100 columns where there is none."""
+    screen = Console(highlight=False)
+    return screen if screen.is_terminal else Console(highlight=False, width=100)
+
+
+def summary(robot: Robot) -> dict[str, Any]:
+    """One line about an arm."""
+    chain = robot.chain
+    return {
+        "name": robot.name,
+        "joints": "".join(joint.kind for joint in chain.joints),
+        "mass_kg": sum(link.inertia.mass for link in chain.links),
+        "locked": len(chain.locked),
+    }
+
+
+def description(robot: Robot) -> dict[str, Any]:
+    """All of an arm, in SI units and radians; infinite limits are null."""
+    chain = robot.chain
+    return {
+        **summary(robot),
+        "gravity": list(chain.gravity),
+        "joints": [_joint(joint) for joint in chain.joints],
+        "links": [
+            {
+                "name": link.name,
+                "mass": link.inertia.mass,
+                "com": link.inertia.com.tolist(),
+                "inertia_about_com": link.inertia.about_com.tolist(),
+            }
+            for link in chain.links
+        ],
+        "base": chain.base.matrix.tolist(),
+        "tip": chain.tip.matrix.tolist(),
+        "frames": chain.frame_names,
+        "locked": dict(chain.locked),
+        "notes": list(chain.notes),
+        "findings": consistency.findings(chain),
+    }
+
+
+def _joint(joint: Joint) -> dict[str, Any]:
+    row = {key: getattr(joint, key) for key in Joint.__dataclass_fields__}
+    row["type"] = {"R": "revolute", "P": "prismatic"}[row.pop("kind")]
+    row["coulomb"] = list(joint.coulomb)
+    return {key: None if value in (math.inf, -math.inf) else value for key, value in row.items()}
+
+
+def robots_table(robots: list[Robot]) -> Table:
+    """The shipped arms, one row each."""
+    table = _table(
+        "Arms that ship with armdyn", "name", ">n", "joints", ">mass [kg]", "locked joints"
+    )
+    for robot in robots:
+        row = summary(robot)
+        locked = ", ".join(robot.locked)
+        table.add_row(row["name"], str(robot.n), row["joints"], f"{row['mass_kg']:.2f}", locked)
+    return table
+
+
+def description_tables(robot: Robot) -> Iterator[RenderableType]:
+    """What a person wants to see of an arm, part by part."""
+    chain = robot.chain
+    mass = sum(link.inertia.mass for link in chain.links)
+    kinds = "".join(joint.kind for joint in chain.joints)
+    yield Text(f"{robot.name}: {robot.n} joints ({kinds}), {mass:.2f} kg moved", style="bold")
+    yield _joint_table(chain)
+    yield _mdh_table(chain)
+    yield _link_table(chain)
+    yield Text(f"gravity {_numbers(chain.gravity)} m/s^2 in the base frame")
+    yield Text("frames: " + ", ".join(chain.frame_names))
+    for joint, position in chain.locked:
+        yield Text(f"locked: {joint} at {position:g}")
+    findings = consistency.findings(chain)
+    for note in chain.notes:
+        if note not in findings:
+            yield Text(f"note: {note}", style="yellow")
+    for finding in findings:
+        yield Text(f"inconsistent: {finding}", style="red")
+    if not findings:
+        yield Text("consistent: every link is a body that can exist, and every joint moves mass")
+
+
+def _joint_table(chain: Chain) -> Table:
+    table = _table(
+        "Joints [rad, N m; prismatic: m, N]",
+        *(
+            "name",
+            "type",
+            ">lower",
+            ">upper",
+            ">speed",
+            ">effort",
+            ">rotor",
+            ">viscous",
+            ">coulomb",
+        ),
+    )
+    for joint in chain.joints:
+        limits = (joint.lower, joint.upper, joint.velocity, joint.effort)
+        negative, positive = joint.coulomb
+        friction = f"{positive:g}" if positive == -negative else f"{negative:g}/{positive:g}"
+        table.add_row(
+            joint.name,
+            {"R": "revolute", "P": "prismatic"}[joint.kind],
+            *(f"{value:.4g}" if math.isfinite(value) else "-" for value in limits),
+            *(f"{joint.rotor_inertia:.4g}", f"{joint.viscous:.4g}", friction),
+        )
+    return table
+
+
+def _mdh_table(chain: Chain) -> Table:
+    table = _table(
+        "Modified DH table: Rx(beta) Tx(b) Rz(theta) Tz(d)",
+        *(">row", ">b [m]", ">beta [deg]", ">d [m]", ">theta [deg]"),
+    )
+    for i, joint in enumerate(chain.joints):
+        turning = joint.kind == "R"
+        table.add_row(
+            str(i + 1),
+            f"{joint.b:.6g}",
+            f"{math.degrees(joint.beta):.6g}",
+            f"{joint.d:.6g}" + ("" if turning else " + q"),
+            f"{math.degrees(joint.theta):.6g}" + (" + q" if turning else ""),
+        )
+    for name, pose in (("base", chain.base), ("tip", chain.tip)):
+        table.add_row(name, "", "", _numbers(pose.translation), "" if _upright(pose) else "turned")
+    return table
+
+
+def _link_table(chain: Chain) -> Table:
+    table = _table(
+        "Links, in their joint's frame",
+        *("name", ">mass [kg]", ">centre of mass [m]", ">principal moments [kg m^2]"),
+    )
+    for link in chain.links:
+        moments = np.linalg.eigvalsh(link.inertia.about_com)
+        row = f"{link.inertia.mass:.4g}", _numbers(link.inertia.com), _numbers(moments)
+        table.add_row(link.name, *row)
+    return table
+
+
+def _upright(pose: Any) -> bool:
+    return bool(np.array_equal(np.array(pose.rotation), np.eye(3)))
+
+
+def _numbers(values: Any) -> str:
+    return "(" + ", ".join(f"{value:.4g}" for value in values) + ")"
+
+
+def _table(title: str, *columns: str) -> Table:
+    """A table; a column whose heading starts with ``>`` is set to the right."""
+    table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, title_style="bold")
+    for column in columns:
+        right = column.startswith(">")
+        table.add_column(column.removeprefix(">"), justify="right" if right else "left")
+    return table

@@ -1,0 +1,40 @@
+"""The arms that laws are tried on, and the strategies that draw them and their states."""
+
+import dataclasses
+
+import numpy as np
+from hypothesis import strategies as st
+
+from armdyn import Chain
+from armdyn.random_arms import STRUCTURES
+
+
+@st.composite
+def chains(draw, min_joints=1, max_joints=7):
+    """Any random arm: every structure, every mix of joints, some with rotors and friction."""
+    kinds = draw(st.text("RP", min_size=min_joints, max_size=max_joints))
+    chain = Chain.random(
+        len(kinds), kinds, draw(st.integers(0, 2**32 - 1)), draw(st.sampled_from(STRUCTURES))
+    )
+    if draw(st.booleans()):
+        chain = with_rotors(chain)
+    return chain
+
+
+def with_rotors(chain):
+    """The same arm with a rotor and friction in every joint."""
+    joints = tuple(
+        dataclasses.replace(
+            joint, rotor_inertia=0.1 * (i + 1), viscous=0.5, coulomb=(-0.3 - i, 0.4 + i)
+        )
+        for i, joint in enumerate(chain.joints)
+    )
+    return dataclasses.replace(chain, joints=joints)
+
+
+@st.composite
+def moving(draw, vectors=3, **bounds):
+    """(chain, q, qd, ...): an arm and so many random vectors of its size."""
+    chain = draw(chains(**bounds))
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    return chain, *rng.uniform(-3, 3, (vectors, chain.n))

@@ -1,0 +1,277 @@
+"""Chain: its constructors, its parameters, its variations and its checks."""
+
+import dataclasses
+import logging
+import math
+import pickle
+
+import numpy as np
+import pytest
+
+from armdyn import Chain, ModelError, Robot
+from armdyn.chain import Joint, Link
+from armdyn.inertia import NAMES, Inertia
+from armdyn.pose import Pose
+from armdyn.random_arms import STRUCTURES
+
+TABLE = dict(
+    joints="RPR", mass=[1, 2, 3], com=[[0.1, 0.2, 0.3]] * 3, inertia=[[0.1, 0.12, 0.14]] * 3
+)
+
+
+def turn(axis, angle):
+    """Rodrigues' formula, written independently of the package."""
+    x, y, z = axis
+    K = np.array([[0, -z, y], [z, 0, -x], [-y, x, 0]])
+    H = np.eye(4)
+    H[:3, :3] = np.eye(3) + math.sin(angle) * K + (1 - math.cos(angle)) * K @ K
+    return H
+
+
+def shift(x, y, z):
+    H = np.eye(4)
+    H[:3, 3] = x, y, z
+    return H
+
+
+X, Z = (1, 0, 0), (0, 0, 1)
+COLUMNS = dict(d=[0.1, 0.2, 0.3], theta=[0.4, 0.5, 0.6])
+A, ALPHA = [0.7, 0.8, 0.9], [1.0, 1.1, 1.2]
+Q = np.array([0.3, -0.2, 0.5])
+
+
+def test_modified_dh_table_is_craigs():
+    """Tip pose = product of Rx(beta) Tx(b) Rz(theta + q) Tz(d), the slide in d."""
+    chain = Chain.from_mdh(b=A, beta=ALPHA, **COLUMNS, **TABLE)
+    expected = np.eye(4)
+    for i in range(3):
+        dq, tq = (Q[i], 0) if TABLE["joints"][i] == "P" else (0, Q[i])
+        expected = expected @ turn(X, ALPHA[i]) @ shift(A[i], 0, 0)
+        expected = expected @ turn(Z, COLUMNS["theta"][i] + tq) @ shift(0, 0, COLUMNS["d"][i] + dq)
+    np.testing.assert_allclose(Robot(chain).pose(Q), expected, atol=1e-15)
+
+
+def test_standard_dh_table_is_denavit_and_hartenbergs():
+    """Tip pose = product of Rz(theta + q) Tz(d) Tx(a) Rx(alpha)."""
+    chain = Chain.from_dh(a=A, alpha=ALPHA, **COLUMNS, **TABLE)
+    expected = np.eye(4)
+    for i in range(3):
+        dq, tq = (Q[i], 0) if TABLE["joints"][i] == "P" else (0, Q[i])
+        expected = expected @ turn(Z, COLUMNS["theta"][i] + tq) @ shift(0, 0, COLUMNS["d"][i] + dq)
+        expected = expected @ shift(A[i], 0, 0) @ turn(X, ALPHA[i])
+    np.testing.assert_allclose(Robot(chain).pose(Q), expected, atol=1e-15)
+
+
+def test_standard_dh_links_are_given_in_the_standard_frame():
+    """Potential energy from the links' centres of mass, placed by the standard frames."""
+    chain = Chain.from_dh(a=A, alpha=ALPHA, **COLUMNS, **TABLE)
+    placed, potential = np.eye(4), 0.0
+    for i in range(3):
+        dq, tq = (Q[i], 0) if TABLE["joints"][i] == "P" else (0, Q[i])
+        placed = placed @ turn(Z, COLUMNS["theta"][i] + tq) @ shift(0, 0, COLUMNS["d"][i] + dq)
+        placed = placed @ shift(A[i], 0, 0) @ turn(X, ALPHA[i])
+        potential += TABLE["mass"][i] * 9.81 * (placed @ [*TABLE["com"][i], 1])[2]
+    assert Robot(chain).energy(Q, np.zeros(3))[1] == pytest.approx(potential, rel=1e-14)
+
+
+def test_degrees_and_inertia_about_the_origin():
+    radians = Chain.from_mdh(b=A, beta=ALPHA, **COLUMNS, **TABLE)
+    degrees = Chain.from_mdh(
+        b=A,
+        beta=np.degrees(ALPHA),
+        d=COLUMNS["d"],
+        theta=np.degrees(COLUMNS["theta"]),
+        degrees=True,
+        limits=[[-90, 90]] * 3,
+        **TABLE,
+    )
+    np.testing.assert_allclose(Robot(degrees).pose(Q), Robot(radians).pose(Q), atol=1e-15)
+    np.testing.assert_allclose(
+        Robot(degrees).limits, np.array([[-1, 1]] * 3) * [[math.pi / 2], [90], [math.pi / 2]]
+    )
+    c = np.array(TABLE["com"][0])
+    about_origin = [
+        np.diag(TABLE["inertia"][0]) + m * (c @ c * np.eye(3) - np.outer(c, c)) for m in (1, 2, 3)
+    ]
+    other = Chain.from_mdh(
+        b=A, beta=ALPHA, **COLUMNS, **{**TABLE, "inertia": about_origin}, inertia_about="origin"
+    )
+    np.testing.assert_allclose(other.parameters, radians.parameters, atol=1e-15)
+
+
+def test_named_parameter_orders():
+    """The ten parameters by name; a round trip through either order is exact."""
+    chain = Chain.random(2, seed=3)
+    body = chain.links[1].inertia
+    truth = {
+        "m": body.mass,
+        "mcx": body.mass * body.com[0],
+        "mcy": body.mass * body.com[1],
+        "mcz": body.mass * body.com[2],
+        "Ixx": body.matrix[0, 0],
+        "Ixy": body.matrix[0, 1],
+        "Iyy": body.matrix[1, 1],
+        "Ixz": body.matrix[0, 2],
+        "Iyz": body.matrix[1, 2],
+        "Izz": body.matrix[2, 2],
+    }
+    khalil = dict(
+        zip(
+            ("M", "MX", "MY", "MZ", "XX", "XY", "YY", "XZ", "YZ", "ZZ"), truth.values(), strict=True
+        )
+    )
+    for order, values in (("pinocchio", truth), ("khalil", khalil)):
+        np.testing.assert_allclose(
+            chain.parameters_in(order)[1], [values[name] for name in NAMES[order]], rtol=1e-15
+        )
+        assert chain.with_parameters(chain.parameters_in(order), order) == chain
+    with pytest.raises(ModelError, match="no parameter order 'mine'; known: pinocchio, khalil"):
+        chain.parameters_in("mine")
+
+
+def test_quarter_turns_are_snapped_and_noted():
+    chain = Chain.from_mdh(b=A, beta=[0, math.pi / 2 + 1e-10, 0], **COLUMNS, **TABLE)
+    assert chain.joints[1].beta == math.pi / 2
+    assert "joint 'joint2': beta snapped by" in chain.notes[0]
+    kept = Chain.from_mdh(b=A, beta=[0, math.pi / 2 + 1e-10, 0], snap=0, **COLUMNS, **TABLE)
+    assert kept.joints[1].beta != math.pi / 2 and kept.notes == ()
+
+
+def test_to_mdh_gives_the_table_back():
+    chain = Chain.from_mdh(b=A, beta=ALPHA, **COLUMNS, **TABLE)
+    again = Chain.from_mdh(
+        **chain.to_mdh(), joints="RPR", base=chain.base, parameters=chain.parameters_in("pinocchio")
+    )
+    assert again == chain
+
+
+def test_chains_hash_compare_and_pickle():
+    chain = Chain.random(5, "RPRPR", seed=9)
+    assert pickle.loads(pickle.dumps(chain)) == chain
+    assert hash(chain) == hash(Chain.random(5, "RPRPR", seed=9))
+    assert chain != Chain.random(5, "RPRPR", seed=10)
+    assert chain.with_gravity((0, 0, 0)) != chain
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        chain.name = "another"
+
+
+@pytest.mark.parametrize("structure", STRUCTURES)
+def test_random_structures_are_what_they_say(structure):
+    chain = Chain.random(6, seed=11, structure=structure)
+    rows = chain.to_mdh()
+    twist, length = rows["beta"][1:], rows["b"][1:]
+    expected = {
+        "generic": lambda: np.all(np.sin(twist)) and np.all(length),
+        "parallel": lambda: np.all(twist == 0),
+        "antiparallel": lambda: np.all(twist == math.pi),
+        "parallel-start": lambda: twist[0] == 0 and np.all(twist[1:]),
+        "antiparallel-start": lambda: twist[0] == math.pi and np.all(np.sin(twist[1:])),
+        "orthogonal": lambda: np.all(twist % (math.pi / 2) == 0) and 0 in length,
+        "intersecting": lambda: np.all(length == 0) and np.all(twist),
+        "coincident": lambda: 0 in length and np.all((length == 0) == (twist == 0)),
+        "spherical-wrist": lambda: (
+            np.all(length[-2:] == 0) and np.all(np.sin(twist[-2:]) ** 2 == 1)
+        ),
+    }[structure]
+    assert expected()
+
+
+def test_a_massless_link_is_noted_where_mass_lies_outboard():
+    chain = Chain.from_mdh(
+        b=[0, 0.3],
+        beta=[0, 1.0],
+        d=[0, 0],
+        theta=[0, 0],
+        mass=[0, 1],
+        com=[[0, 0, 0], [0.1, 0, 0]],
+        inertia=[[0, 0, 0], [0.1, 0.1, 0.1]],
+    )
+    assert chain.notes == ("link 'link1' has no mass",)
+
+
+BODY = dict(mass=[1.0, 1.0], com=[[0.1, 0, 0]] * 2, inertia=[[0.1, 0.1, 0.1]] * 2)
+ROWS = dict(b=[0, 0.3], beta=[0, 1.0], d=[0, 0], theta=[0, 0])
+BAD = {
+    "nan in the table": (dict(b=[0, math.nan]), "joint 'joint2': b must be finite, not nan"),
+    "infinite angle": (dict(beta=[0, math.inf]), "joint 'joint2': beta must be finite, not inf"),
+    "nan angle of row one": (dict(theta=[math.nan, 0]), "base: the pose must be finite"),
+    "nan mass": (dict(mass=[1, math.nan]), "link 'link2': mass, first moment and inertia must be"),
+    "negative mass": (dict(mass=[1, -2]), "link 'link2': mass -2 kg is negative"),
+    "negative inertia": (
+        dict(inertia=[[0.1] * 3, [-0.1, 0.1, 0.1]]),
+        "link 'link2'.*principal moments.*negative",
+    ),
+    "triangle inequality": (
+        dict(inertia=[[0.1] * 3, [0.1, 0.1, 0.3]]),
+        "link 'link2'.*largest exceeds the sum",
+    ),
+    "asymmetric inertia": (
+        dict(inertia=[np.eye(3), np.eye(3) + [[0, 1, 0], [0, 0, 0], [0, 0, 0]]]),
+        "inertia of link 2 is not symmetric",
+    ),
+    "inertia without mass": (dict(mass=[1, 0]), "link 'link2': it has no mass but"),
+    "nothing to move": (
+        dict(mass=[1, 0], inertia=[[0.1] * 3, [0] * 3]),
+        "joint 'joint2' moves nothing that has inertia",
+    ),
+    "no mass given": (dict(mass=None), "a chain needs the links' inertia"),
+    "both kinds of inertia": (dict(parameters=np.ones((2, 10))), "either parameters=, or mass="),
+    "unknown joint letter": (dict(joints="RX"), "joint 'joint2': kind is 'R' or 'P', not 'X'"),
+    "letters that do not fit": (dict(joints="RRR"), r"b must be numbers of shape \(3,\)"),
+    "no joints": (dict(joints=""), "at least one joint"),
+    "words for numbers": (dict(d=["a", "b"]), "d must be numbers"),
+    "wrong com": (dict(com=[[0, 0]] * 2), r"com must be numbers of shape \(2, 3\)"),
+    "unknown centre": (dict(inertia_about="tip"), "inertia_about is 'com' or 'origin', not 'tip'"),
+    "names that do not fit": (dict(joint_names=["a"]), "joint_names must have 2 names, not 1"),
+    "a name used twice": (dict(joint_names=["a", "a"]), "joint name 'a' is used twice"),
+    "negative rotor": (dict(rotor_inertia=[-1, 0]), "rotor_inertia must not be negative, is -1"),
+    "limits upside down": (dict(limits=[[1, -1]] * 2), "limits must be lower <= upper"),
+    "friction that drives": (dict(coulomb=[[1, 2]] * 2), "coulomb friction is"),
+    "gravity in two dimensions": (
+        dict(gravity=[0, -9.81]),
+        r"gravity must be numbers of shape \(3,\)",
+    ),
+    "infinite gravity": (dict(gravity=[0, 0, -math.inf]), "gravity must be finite"),
+    "a base that is no placement": (dict(base=2 * np.eye(4)), "not a rigid placement"),
+    "a mirrored tip": (dict(tip=np.diag([1, 1, -1, 1])), "not a rigid placement"),
+    "unknown check": (dict(check="never"), "check is 'error' or 'warn', not 'never'"),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_bad_tables_are_refused_by_name(case):
+    change, message = BAD[case]
+    with pytest.raises(ModelError, match=message):
+        Chain.from_mdh(**{**ROWS, **BODY, **change})
+
+
+def test_an_impossible_arm_loads_with_a_warning_if_asked(caplog):
+    with caplog.at_level(logging.WARNING, "armdyn"):
+        chain = Chain.from_mdh(**ROWS, **{**BODY, "mass": [1, -2]}, check="warn")
+    assert "mass -2 kg is negative" in chain.notes[0] and "negative" in caplog.text
+    assert chain.with_gravity((0, 0, 0)).notes == chain.notes
+
+
+def test_the_first_row_belongs_into_the_base():
+    with pytest.raises(ModelError, match="belong into base="):
+        Chain("arm", (Joint("j", "R", b=0.1),), (Link("l", Inertia(1.0)),))
+
+
+def test_payloads_are_checked():
+    chain = Chain.random(2)
+    with pytest.raises(ModelError, match="payload: mass -1 kg is negative"):
+        chain.with_payload(-1)
+    with pytest.raises(ModelError, match=r"shape \(3, 3\)"):
+        chain.with_payload(1, inertia=[1, 1, 1])
+
+
+def test_inertia_seen_from_another_frame():
+    """Moving a body by a pose moves its centre and turns its tensor about the centre."""
+    body = Chain.random(1, seed=5).links[0].inertia
+    pose = Pose.mdh(0.3, 0.7, -0.4, 0.2)
+    R = np.array(pose.rotation)
+    moved = body.seen_from(pose)
+    np.testing.assert_allclose(moved.com, R @ body.com + pose.translation, atol=1e-15)
+    np.testing.assert_allclose(moved.about_com, R @ body.about_com @ R.T, atol=1e-15)
+    back = moved.seen_from(pose.inverse())
+    np.testing.assert_allclose(back.parameters(), body.parameters(), atol=1e-15)

@@ -1,0 +1,171 @@
+"""Robot: shapes, kinds of arrays, frames, friction, and what is refused."""
+
+import pickle
+
+import numpy as np
+import pytest
+
+from armdyn import ArmdynError, Chain, MethodError, ModelError, Robot, ShapeError
+from armdyn.chain import Frame
+from armdyn.pose import Pose
+from tests.arms import with_rotors
+
+N = 4
+ROBOT = Robot(with_rotors(Chain.random(N, "RPRR", seed=1)))
+SHAPES = {
+    "mass_matrix": ("q", (N, N)),
+    "bias": ("q qd", (N,)),
+    "gravity": ("q", (N,)),
+    "christoffel": ("q", (N, N, N)),
+    "coriolis_matrix": ("q qd", (N, N)),
+    "inverse_dynamics": ("q qd qdd", (N,)),
+    "forward_dynamics": ("q qd tau", (N,)),
+    "pose": ("q", (4, 4)),
+    "jacobian": ("q", (6, N)),
+    "regressor": ("q qd qdd", (N, 10 * N)),
+}
+
+
+def states(quantity, *batch, seed=0):
+    arguments = SHAPES[quantity][0].split()
+    return list(np.random.default_rng(seed).uniform(-1, 1, (len(arguments), *batch, N)))
+
+
+@pytest.mark.parametrize("quantity", SHAPES)
+def test_batch_axes_lead_and_each_state_stands_alone(quantity):
+    function, shape = getattr(ROBOT, quantity), SHAPES[quantity][1]
+    batch = states(quantity, 2, 3)
+    result = function(*batch)
+    assert result.shape == (2, 3, *shape) and result.dtype == np.float64
+    alone = function(*(x[1, 2] for x in batch))
+    np.testing.assert_array_equal(result[1, 2], alone)
+    assert function(*(x[:, :0] for x in batch)).shape == (2, 0, *shape)
+
+
+@pytest.mark.parametrize("quantity", SHAPES)
+def test_lists_integers_float32_and_out_are_accepted(quantity):
+    function, shape = getattr(ROBOT, quantity), SHAPES[quantity][1]
+    batch = states(quantity, 5)
+    expected = function(*batch)
+    np.testing.assert_array_equal(function(*(x.tolist() for x in batch)), expected)
+    whole = [np.ones(N, int)] * len(batch)
+    np.testing.assert_array_equal(function(*whole), function(*(x.astype(float) for x in whole)))
+    narrow = function(*(x.astype(np.float32) for x in batch))
+    assert narrow.dtype == np.float32
+    np.testing.assert_allclose(narrow, expected, rtol=0, atol=1e-5 * np.abs(expected).max())
+    out = np.empty((5, *shape))
+    assert function(*batch, out=out) is out
+    np.testing.assert_array_equal(out, expected)
+
+
+def test_arguments_broadcast():
+    q, qd = np.zeros((3, 1, N)), np.ones((2, N))
+    assert ROBOT.bias(q, qd).shape == (3, 2, N)
+    np.testing.assert_array_equal(ROBOT.bias(q, qd)[2, 1], ROBOT.bias(np.zeros(N), np.ones(N)))
+
+
+@pytest.mark.parametrize("quantity", SHAPES)
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+def test_nan_stays_in_its_own_state(quantity, bad):
+    batch = states(quantity, 3)
+    clean = getattr(ROBOT, quantity)(*batch)
+    batch[0][1, 2] = bad
+    result = getattr(ROBOT, quantity)(*batch)
+    np.testing.assert_array_equal(result[[0, 2]], clean[[0, 2]])
+    assert np.isnan(result[1]).any()
+
+
+REFUSED = {
+    "one joint too many": (lambda: ROBOT.mass_matrix(np.zeros(5)), r"q has shape \(5,\).*4"),
+    "a single number": (lambda: ROBOT.gravity(0.5), r"q has shape \(\)"),
+    "transposed batch": (lambda: ROBOT.gravity(np.zeros((N, 3))), r"q has shape \(4, 3\)"),
+    "qd too short": (lambda: ROBOT.bias(np.zeros(N), np.zeros(3)), r"qd has shape \(3,\)"),
+    "batches that clash": (
+        lambda: ROBOT.bias(np.zeros((2, N)), np.zeros((3, N))),
+        r"q \(2, 4\), qd \(3, 4\)",
+    ),
+    "complex": (lambda: ROBOT.gravity(np.zeros(N, complex)), "q has dtype complex128"),
+    "strings": (lambda: ROBOT.gravity(["a"] * N), "q has dtype <U1"),
+    "objects": (lambda: ROBOT.gravity([None] * N), "q has dtype object"),
+    "booleans": (lambda: ROBOT.gravity([True] * N), "q has dtype bool"),
+    "ragged": (lambda: ROBOT.gravity([[0.0], [0.0, 1.0]]), "q is ragged"),
+    "out of another shape": (
+        lambda: ROBOT.gravity(np.zeros(N), out=np.empty(3)),
+        r"out is float64 \(3,\); expected a float64 array of shape \(4,\)",
+    ),
+    "out of another dtype": (
+        lambda: ROBOT.gravity(np.zeros(N), out=np.empty(N, np.float32)),
+        "out is float32",
+    ),
+    "out is a list": (lambda: ROBOT.gravity(np.zeros(N), out=[0.0] * N), "out is \\[0.0"),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_wrong_arrays_are_refused_by_name(case):
+    call, message = REFUSED[case]
+    with pytest.raises(ShapeError, match=message):
+        call()
+
+
+def test_out_must_not_overlap_an_input_or_be_read_only():
+    q = np.zeros(N)
+    with pytest.raises(ShapeError, match="out overlaps q"):
+        ROBOT.gravity(q, out=q)
+    locked = np.zeros(N)
+    locked.flags.writeable = False
+    with pytest.raises(ShapeError, match="read-only"):
+        ROBOT.gravity(q, out=locked)
+
+
+def test_unknown_names_are_refused_with_the_known_ones():
+    with pytest.raises(MethodError, match="no method 'magic'.*newton-euler"):
+        ROBOT.mass_matrix(np.zeros(N), method="magic")
+    with pytest.raises(MethodError, match="no quantity 'mass'"):
+        ROBOT.methods("mass")
+    with pytest.raises(ModelError, match="no link or frame named 'gripper'.*link1"):
+        ROBOT.pose(np.zeros(N), "gripper")
+    with pytest.raises(TypeError, match="takes a Chain"):
+        Robot("puma560")
+
+
+def test_friction_only_where_asked():
+    q, qd, qdd = states("inverse_dynamics", 6)
+    qd[0, 1] = 0.0
+    viscous, (negative, positive) = 0.5, (-0.3 - np.arange(N), 0.4 + np.arange(N))
+    friction = viscous * qd + np.select([qd > 0, qd < 0], [positive, negative], 0.0)
+    tau = ROBOT.inverse_dynamics(q, qd, qdd, friction=True)
+    np.testing.assert_allclose(tau - ROBOT.inverse_dynamics(q, qd, qdd), friction, atol=1e-12)
+    back = ROBOT.forward_dynamics(q, qd, tau, friction=True)
+    np.testing.assert_allclose(back, qdd, atol=1e-9)
+
+
+def test_frames_and_links_by_name():
+    chain = Chain.random(3, seed=4)
+    tool = Frame("tool", 2, chain.tip @ Pose.mdh(0.1, 0.2, 0.3, 0.4))
+    robot = Robot(
+        Chain(
+            chain.name,
+            chain.joints,
+            chain.links,
+            chain.base,
+            frames=(tool, Frame("plate", -1, Pose.mdh(0, 0, 1, 2))),
+        )
+    )
+    q = np.array([0.1, 0.2, 0.3])
+    np.testing.assert_allclose(robot.pose(q, "tool"), robot.pose(q, "link3") @ tool.pose.matrix)
+    np.testing.assert_array_equal(robot.pose(q, "plate"), Pose.mdh(0, 0, 1, 2).matrix)
+    assert not robot.jacobian(q, "plate").any()
+    assert not robot.jacobian(q, "link2")[:, 2].any()
+    assert robot.jacobian(q, "link2")[:, 1].any()
+
+
+def test_robots_pickle_compare_and_print():
+    again = pickle.loads(pickle.dumps(ROBOT))
+    assert again == ROBOT and hash(again) == hash(ROBOT)
+    np.testing.assert_array_equal(again.gravity(np.ones(N)), ROBOT.gravity(np.ones(N)))
+    mass = ROBOT.chain.parameters_in("pinocchio")[:, 0].sum()
+    assert repr(ROBOT) == f"Robot('generic-RPRR-1', RPRR, {mass:.3g} kg)"
+    assert ROBOT.n == 4 and ROBOT.joint_names == ("joint1", "joint2", "joint3", "joint4")
+    assert ROBOT.limits.shape == (4, 2) and ROBOT.locked == {} and ROBOT.notes == ()
+    assert issubclass(ShapeError, ArmdynError) and issubclass(ShapeError, ValueError)
