@@ -7,9 +7,11 @@ from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from armdyn import axes
 from armdyn.pose import Pose, quarter_turns
-from armdyn.spatial import ZERO, Rotation, Scalar, Symmetric, Vector, sincos, steiner
+from armdyn.spatial import ZERO, Dyads, Rotation, Scalar, Symmetric, Vector, sincos, steiner
 
 if TYPE_CHECKING:
     from armdyn.chain import Chain
@@ -38,7 +40,7 @@ class Arm:
     def __init__(
         self, chain: Chain, number: Callable[[float], Scalar], links: Sequence[Inertia]
     ) -> None:
-        self._chain, self._number = chain, number
+        self._chain, self._number, self._links = chain, number, links
         self.n = chain.n
         self.revolute = tuple(joint.kind == "R" for joint in chain.joints)
         self.b = [number(joint.b) for joint in chain.joints]
@@ -78,7 +80,7 @@ class Arm:
 
     @cached_property
     def start(self) -> tuple[int, int, dict[int, Vector]]:
-        """Joints r and s of [LinFang1999], Theorem 1, and the constants u_r^<i>, r <= i < s.
+        """Joints r and s of [lin1999], Theorem 1, and the constants u_r^<i>, r <= i < s.
 
         r is the first revolute joint, s the first revolute one not parallel to it; n for none.
         """
@@ -89,8 +91,8 @@ class Arm:
     def com(self) -> list[Vector]:
         """Each link's centre of mass [m], from the origin of E_i; zero for one without mass."""
         return [
-            Vector(h.x / m, h.y / m, h.z / m) if link.inertia.mass else ZERO
-            for m, h, link in zip(self.mass, self.first_moment, self._chain.links, strict=True)
+            Vector(h.x / m, h.y / m, h.z / m) if link.mass else ZERO
+            for m, h, link in zip(self.mass, self.first_moment, self._links, strict=True)
         ]
 
     @cached_property
@@ -98,6 +100,19 @@ class Arm:
         """Each link's tensor about its centre of mass [kg m^2], in the axes of E_i."""
         triples = zip(self.inertia, self.first_moment, self.com, strict=True)
         return [J - steiner(h, c) for J, h, c in triples]
+
+    @cached_property
+    def inertia_dyads(self) -> list[Dyads]:
+        """``inertia_about_com`` as sums of dyads, found in double precision."""
+        return [self._dyads(link.inertia.about_com) for link in self._chain.links]
+
+    @cached_property
+    def mass_share(self) -> list[Scalar]:
+        """Each link's part in the mass of all links from it outward; zero where there is none."""
+        outboard = [sum(self.mass[i:], 0) for i in range(self.n)]
+        massive = [any(link.inertia.mass for link in self._chain.links[i:]) for i in range(self.n)]
+        triples = zip(self.mass, outboard, massive, strict=True)
+        return [m / M if there else 0 for m, M, there in triples]
 
     def frame(self, name: str | None = None) -> tuple[int, tuple[Vector, Vector, Vector], Vector]:
         """A named link or frame (None: the tip): its link, the rows of its rotation, its origin.
@@ -139,6 +154,12 @@ class Arm:
         columns = zip(*self._chain.base.rotation, strict=True)
         components = self._vector(v)
         return Vector(*(self._vector(column) @ components for column in columns))
+
+    def _dyads(self, tensor: np.ndarray) -> Dyads:
+        moments, axis = np.linalg.eigh(tensor)
+        u, v = (np.sqrt(moments[i] - moments[0]) * axis[:, i] for i in (1, 2))
+        lam, trace = self._number(float(moments[0])), self._number(float(np.trace(tensor)))
+        return Dyads(lam, self._vector(u.tolist()), self._vector(v.tolist()), trace)
 
     def _rows(self, pose: Pose) -> tuple[Vector, Vector, Vector]:
         x, y, z = (self._vector(row) for row in pose.rotation)

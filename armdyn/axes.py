@@ -30,7 +30,7 @@ class Start(NamedTuple):
 
 
 def start(chain: Chain) -> Start:
-    """Joints r and s of [LinFang1999], Theorem 1, and u_r^<i>."""
+    """Joints r and s of [lin1999], Theorem 1, and u_r^<i>."""
     n = chain.n
     r = next((i for i in range(n) if chain.joints[i].kind == "R"), n)
     u: dict[int, Triple] = {}
@@ -53,7 +53,7 @@ def start(chain: Chain) -> Start:
 def turns_in_place(chain: Chain) -> list[bool]:
     """Whether joint i, r <= i < s, can only spin its links about one line, along gravity.
 
-    That is delta_i = 0 of [LinFang1999], Theorem 1: joint r, every joint before i (prismatic
+    That is delta_i = 0 of [lin1999], Theorem 1: joint r, every joint before i (prismatic
     ones too) and gravity are parallel, and the axes of the revolute joints up to i coincide. A
     zero vector counts as parallel.
     """

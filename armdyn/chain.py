@@ -17,7 +17,7 @@ from armdyn.arm import Arm
 from armdyn.errors import ModelError
 from armdyn.inertia import Inertia
 from armdyn.loaders import dh
-from armdyn.minimal import regrouped
+from armdyn.minimal import MinimalParameters
 from armdyn.pose import IDENTITY, Pose, Triple, triple
 
 if TYPE_CHECKING:
@@ -62,7 +62,10 @@ class Link:
 
 @dataclass(frozen=True)
 class Frame:
-    """A named frame fixed to link ``link`` (counted from 0; -1 is the base), at ``pose`` in E_i."""
+    """A named frame fixed to link ``link`` (counted from 0; -1 is the base), at ``pose`` in E_i.
+
+    A frame that bears its link's name is where that link is seen, in place of E_i.
+    """
 
     name: str
     link: int
@@ -121,12 +124,18 @@ class Chain:
             )
         for what, names in (
             ("joint", [joint.name for joint in self.joints]),
-            ("link or frame", self.frame_names),
+            ("link", [link.name for link in self.links]),
+            ("frame", [frame.name for frame in self.frames]),
         ):
             twice = sorted({name for name in names if names.count(name) > 1})
             if twice:
                 raise ModelError(f"{self.name}: {what} name {twice[0]!r} is used twice")
+        numbers = {link.name: i for i, link in enumerate(self.links)}
         for frame in self.frames:
+            if numbers.get(frame.name, frame.link) != frame.link:
+                raise ModelError(
+                    f"{self.name}: frame {frame.name!r} bears the name of a link it is not fixed to"
+                )
             if not -1 <= frame.link < self.n:
                 raise ModelError(
                     f"frame {frame.name!r} is fixed to link {frame.link}, but links count from -1 "
@@ -159,7 +168,8 @@ class Chain:
     @property
     def frame_names(self) -> list[str]:
         """The names that ``pose`` and ``jacobian`` know: links first, then fixed frames."""
-        return [link.name for link in self.links] + [frame.name for frame in self.frames]
+        links, frames = [link.name for link in self.links], [frame.name for frame in self.frames]
+        return links + [name for name in frames if name not in links]
 
     def find_frame(self, name: str | None = None) -> tuple[int, Pose]:
         """The link (counted from 0, base -1) and the pose in E_i of a named link or frame.
@@ -168,12 +178,12 @@ class Chain:
         """
         if name is None:
             return self.n - 1, self.tip
-        for i, link in enumerate(self.links):
-            if link.name == name:
-                return i, Pose()
         for frame in self.frames:
             if frame.name == name:
                 return frame.link, frame.pose
+        for i, link in enumerate(self.links):
+            if link.name == name:
+                return i, IDENTITY
         known = ", ".join(self.frame_names)
         raise ModelError(f"no link or frame named {name!r} in {self.name!r}; it has: {known}")
 
@@ -190,7 +200,7 @@ class Chain:
         if parameters not in ("natural", "minimal"):
             raise ModelError(f"parameters are 'natural' or 'minimal', not {parameters!r}")
         if parameters == "minimal":
-            return Arm(self, number, regrouped(self))
+            return Arm(self, number, MinimalParameters(self).bodies())
         return Arm(self, number, [link.inertia for link in self.links])
 
     # Variations of it -----------------------------------------------------------------------
@@ -323,7 +333,7 @@ class Chain:
         notes = dh.snap_angles(rows, snap, joint_names)
         friction = np.asarray(coulomb, float)
         if friction.ndim < 2:
-            friction = np.abs(dh.column("coulomb", coulomb, (n,)))[:, None] * [-1.0, 1.0]
+            friction = np.abs(dh.column("coulomb", coulomb, (n,)))[:, None] * [-1.0, 1.0] + 0.0
         scalars = {
             **rows,
             "rotor_inertia": dh.column("rotor_inertia", rotor_inertia, (n,)),

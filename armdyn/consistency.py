@@ -74,10 +74,12 @@ def motion(chain: Chain) -> list[str]:
     rotors = np.array([joint.rotor_inertia for joint in chain.joints])
     for q in rng.uniform(-math.pi, math.pi, (POSTURES, chain.n)):
         M: np.ndarray = np.array(mass_matrix(arm, q.tolist())) + np.diag(rotors)
+        if not np.isfinite(M).all():
+            return ["the mass matrix has entries too large for a double; expected SI units"]
         diagonal = M.diagonal()
         if (diagonal > 0).all():
             scale = np.sqrt(diagonal)
-            moments, directions = np.linalg.eigh(M / np.outer(scale, scale))
+            moments, directions = np.linalg.eigh(M / scale / scale[:, None])
             if moments[0] > SINGULAR:
                 return []
             worst = int(np.abs(directions[:, 0]).argmax())

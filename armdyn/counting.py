@@ -6,42 +6,51 @@ Four kinds, from the papers' own reading to the machine's:
   shared between lines. A constant with a constant is free, anything else but 0 and +-1 is charged.
   What the papers form at run time they charge as run-time, constants in it included. That is:
 
-  1. R_i is formed at run time: C, S, Cb, Sb of a ``Rotation`` count as run-time (also where
-     theta_i is constant, for a prismatic joint), and so do its entries; ``arm.Cb``, ``arm.Sb``
-     themselves are constants, for terms a paper computes in advance.
+  1. R_i is formed at run time: ``R.Cb``, ``R.Sb`` and the entries ``R.rows()`` count as run-time,
+     those of a prismatic joint too (C and S of its constant theta_i are constants); ``arm.Cb``
+     and ``arm.Sb`` are constants, for terms a paper computes in advance.
   2. A ``Vector`` or ``Symmetric`` with a run-time component is formed at run time: its other
      components, except 0 and +-1, count as run-time from there on (d in s^<i> = [bC, -bS, d]).
   3. The last link is a composite body like the others: ``arm.first_moment[n-1]`` and
      ``arm.inertia[n-1]`` (k_n, U_n) count as run-time; ``mass``, ``com`` and
      ``inertia_about_com`` of every link are constants.
+  4. The first joint is a joint like the others: R_1 counts as general (though beta_1 = 0 by the
+     choice of E_0), and so does where the arm stands, ``arm.base``.
+  5. A zero that a paper stores and computes with, ``stages.zero()``, counts as run-time.
 
-- ``folded``: the same on the robot itself, without these three rules: constants fold everywhere.
+- ``folded``: the same on the robot itself, without these five rules: constants fold everywhere.
 - ``shared``: folded, equal subexpressions computed once, and only what the result needs.
-- ``program``: every instruction of the program on this robot, entries of R_i and sines included.
+- ``program``: every operation of the program on this robot, entries of R_i and sines included.
 
-Free in all but ``program``: sin and cos, the entries of R_i (C and S times Cb and Sb), negation,
-and the joint variables theta_i' + q_i and d_i' + q_i. A doubling, 2 x, is counted apart. Rotor
+Free in all but ``program``: sin and cos, the entries of R_i (C and S times Cb and Sb), and the
+joint variables theta_i' + q_i and d_i' + q_i. Negation is free in all. A doubling, 2 x, is counted
+apart; division by a constant is a multiplication, but in a program only by a power of two. Rotor
 inertia is in none of them.
 """
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import Any, Literal
+from collections import Counter
+from collections.abc import Callable, Iterable
+from contextlib import nullcontext
+from dataclasses import astuple, dataclass, fields
+from typing import Any, Literal, get_args
 
 from armdyn import algorithms
 from armdyn.algorithms import Method
-from armdyn.algorithms.stages import watcher
+from armdyn.algorithms.stages import Watcher, watcher
 from armdyn.arm import Arm
 from armdyn.chain import Chain
 from armdyn.errors import MethodError
-from armdyn.program.tally import Counted, Position, Tally, Turn
-from armdyn.spatial import Rotation, Scalar, Symmetric, Vector
+from armdyn.polynomial import Polynomial
+from armdyn.program.passes import drop_unused, needed
+from armdyn.program.program import Op, Program
+from armdyn.program.scalar import Tape
+from armdyn.program.tally import Counted, Position, Tally
+from armdyn.sealing import sealing
 
 Kind = Literal["literal", "folded", "shared", "program"]
+ON_HAND = "on hand"  # the mark of what shared counts do not charge
 
 
 @dataclass(frozen=True)
@@ -54,95 +63,191 @@ class Count:
     div: int = 0
     trig: int = 0
 
+    def __add__(self, other: Count) -> Count:
+        return Count(*(a + b for a, b in zip(astuple(self), astuple(other), strict=True)))
+
+    def __sub__(self, other: Count) -> Count:
+        return Count(*(a - b for a, b in zip(astuple(self), astuple(other), strict=True)))
+
+    @property
+    def cost(self) -> int:
+        """One number to compare methods by: a division weighs as much as eight operations."""
+        return self.mul + self.add + self.double + 8 * self.div
+
 
 def count(
     robot: Any,
-    quantity: str,
-    method: str,
+    quantity: str | tuple[str, ...],
+    method: str | None = None,
     kind: Kind = "literal",
     stage: str | None = None,
 ) -> Count:
-    """How many operations a method takes on a robot (or a chain), or a stage of it alone."""
+    """How many operations a method takes.
+
+    Args:
+        robot: a Robot or a Chain.
+        quantity: its name, or several names for quantities that are computed together.
+        method: its name; the cheapest exact method of each quantity if not given.
+        kind: how to count, see the text of this module.
+        stage: count only what is done inside this stage of the method. Stages within it are part
+            of it. In ``shared`` and ``program`` counts an instruction belongs to the stages in
+            which it is first recorded.
+    """
     chain: Chain = getattr(robot, "chain", robot)
-    found = algorithms.find(quantity, method)
-    if kind == "literal":
-        joints = "".join(joint.kind for joint in chain.joints)
-        chain = Chain.random(chain.n, joints, seed=7)
-    tally = Tally()
-    execute(found, quantity, chain, tally, literal=kind == "literal")
-    counter = tally.total if stage is None else tally.stages.get(stage)
-    if counter is None:
-        known = ", ".join(tally.stages) or "none"
+    if kind not in get_args(Kind):
+        raise MethodError(f"no kind of count {kind!r}; known: {', '.join(get_args(Kind))}")
+    jobs = _jobs(chain, quantity, method)
+    if kind in ("literal", "folded"):
+        counters = _tally(chain, jobs, literal=kind == "literal")
+    else:
+        counters = _read(chain, jobs, on_hand=kind == "shared")
+    if (stage or "") not in counters:
+        known = ", ".join(sorted(filter(None, counters))) or "none"
         raise MethodError(f"{quantity} by {method} has no stage {stage!r}; it has: {known}")
-    return Count(**counter)
+    return Count(**counters[stage or ""])
 
 
-def execute(method: Method, quantity: str, chain: Chain, tally: Tally, literal: bool) -> None:
-    """Run a method once on counting scalars."""
-    arm = chain.on(float, method.view)
-    twists = list(zip(arm.Cb, arm.Sb, strict=True))
-    state = {"q": [Position(tally, twist) for twist in twists]}
-    others = [[Counted(tally) for _ in twists] for _ in algorithms.STATE[quantity][1:]]
-    token = watcher.set(tally.stage)
+def growth(
+    quantity: str | tuple[str, ...],
+    method: str,
+    kind: Kind = "literal",
+    stage: str | None = None,
+    joints: Callable[[int], str] = lambda n: "R" * n,
+    sizes: Iterable[int] = range(4, 10),
+) -> dict[str, Polynomial]:
+    """The counts on generic arms as polynomials in n, by the fields of ``Count``.
+
+    ``joints`` gives the joints' kinds for each n of ``sizes``; every polynomial goes through all
+    of them, and is confirmed by one at least that it was not fitted to.
+    """
+    counts = {n: count(Chain.random(n, joints(n)), quantity, method, kind, stage) for n in sizes}
+    return {
+        field.name: Polynomial.through({n: getattr(c, field.name) for n, c in counts.items()})
+        for field in fields(Count)
+    }
+
+
+def cheapest(robot: Any, quantity: str) -> Method:
+    """The exact method whose program costs least on this robot; the catalogue's first of equals."""
+    chain: Chain = getattr(robot, "chain", robot)
+    revolute = chain.on(float).revolute
+    able = [m for m in algorithms.methods(quantity) if m.exact and not m.refuses(revolute)]
+    if not able:
+        raise MethodError(f"no exact method of {quantity} applies to {chain.name}")
+    return min(able, key=lambda m: count(chain, quantity, m.name, "program").cost)
+
+
+def trace(robot: Any, quantity: str | tuple[str, ...], method: str | None = None) -> Program:
+    """The program of a method on a robot, its constants folded and nothing in it unused."""
+    chain: Chain = getattr(robot, "chain", robot)
+    _, program = _record(chain, _jobs(chain, quantity, method))
+    return drop_unused(program)
+
+
+# Which functions to run, and on what -------------------------------------------------------------
+
+Job = tuple[str, Method]  # a quantity and the method to compute it by
+
+
+def _jobs(chain: Chain, quantity: str | tuple[str, ...], method: str | None) -> list[Job]:
+    """The method of each quantity, or the one that computes all of them together."""
+    names = (quantity,) if isinstance(quantity, str) else quantity
+    together = "+".join(names)
+    if any(found.name == method for found in algorithms.CATALOGUE.get(together, ())):
+        names = (together,)
+    revolute = chain.on(float).revolute
+    jobs = []
+    for name in names:
+        found = algorithms.find(name, method) if method else cheapest(chain, name)
+        reason = found.refuses(revolute)
+        if reason:
+            raise MethodError(f"{name} by {found.name} does not apply to {chain.name}: {reason}")
+        jobs.append((name, found))
+    return jobs
+
+
+def _state(jobs: list[Job]) -> list[str]:
+    """The arguments that all of them take together."""
+    taken = {argument for name, _ in jobs for argument in algorithms.STATE[name]}
+    return [argument for argument in ("q", "qd", "qdd", "tau") if argument in taken]
+
+
+def _run(
+    jobs: list[Job], arms: list[Arm], state: dict[str, list[Any]], watch: Watcher
+) -> tuple[Any, ...]:
+    """The results of all jobs; ``watch`` sees their stages begin and end."""
+    token = watcher.set(watch)
     try:
-        if literal:
-            seal_last_link(arm, tally)
-            with sealing(tally):
-                method.function(arm, state["q"], *others)
-        else:
-            method.function(arm, state["q"], *others)
+        return tuple(
+            method.function(arm, *(state[argument] for argument in algorithms.STATE[name]))
+            for (name, method), arm in zip(jobs, arms, strict=True)
+        )
     finally:
         watcher.reset(token)
 
 
-# What literal counts take for run-time ---------------------------------------------------------
+# Literal and folded: tally what is executed ------------------------------------------------------
 
 
-def seal(x: Scalar, tally: Tally) -> Scalar:
-    """x as a run-time number, unless it is 0 or +-1."""
-    return x if isinstance(x, Counted) or x in (0, 1, -1) else Counted(tally)
+def _tally(chain: Chain, jobs: list[Job], literal: bool) -> dict[str, Counter[str]]:
+    """What is executed, in all and by stage."""
+    if literal:
+        kinds = "".join(joint.kind for joint in chain.joints)
+        chain = Chain.random(chain.n, kinds)
+    tally = Tally()
+    arms = [chain.on(float, method.view) for _, method in jobs]
+    twists = list(zip(arms[0].Cb, arms[0].Sb, strict=True))
+    state = {name: [Counted(tally) for _ in twists] for name in _state(jobs)}
+    state["q"] = [Position(tally, twist) for twist in twists]
+    with sealing(tally, arms) if literal else nullcontext():
+        _run(jobs, arms, state, tally.stage)
+    return tally.counters
 
 
-def seal_last_link(arm: Arm, tally: Tally) -> None:
-    """Rule 3, with the constants about the centre of mass taken before."""
-    if hasattr(arm, "inertia"):
-        arm.com, arm.inertia_about_com  # noqa: B018
-        arm.first_moment[-1] = Vector(*(seal(x, tally) for x in arm.first_moment[-1]))
-        arm.inertia[-1] = Symmetric(*(seal(x, tally) for x in arm.inertia[-1]))
+# Shared and program: read the tape ---------------------------------------------------------------
 
 
-_one_at_a_time = threading.Lock()
+def _record(chain: Chain, jobs: list[Job], on_hand: bool = False) -> tuple[Tape, Program]:
+    """The tape and the program of all jobs; ``on_hand``: with R_i and d_i marked as such."""
+    arms = [chain.on(float, method.view) for _, method in jobs]
+    names = _state(jobs)
+    tape = Tape(dict.fromkeys(names, chain.n))
+    state = dict(zip(names, tape.arguments(), strict=True))
+    if on_hand:
+        with tape.mark(ON_HAND):
+            arms[0].extensions(state["q"])
+            for R in arms[0].rotations(state["q"]):
+                R.rows()
+    results = _run(jobs, arms, state, tape.mark)
+    name = "_".join(name for name, _ in jobs)
+    return tape, tape.finish(name, results if len(results) > 1 else results[0])
 
 
-@contextmanager
-def sealing(tally: Tally) -> Iterator[None]:
-    """Rules 1 and 2: while it lasts, the constructors of spatial.py seal constants.
+def _read(chain: Chain, jobs: list[Job], on_hand: bool) -> dict[str, Counter[str]]:
+    """What the results need, in all and by the stages in which it is first recorded."""
+    tape, program = _record(chain, jobs, on_hand)
+    counters = {name: Counter[str]() for name in ("", *tape.names) if name != ON_HAND}
+    for k in needed(program):
+        operation = _operation(program, k)
+        if operation and ON_HAND not in tape.marks[k]:
+            for name in {"", *tape.marks[k]}:
+                counters[name][operation] += 1
+    return counters
 
-    They do so only beside counting scalars, so other threads may go on building vectors.
-    """
-    plain = {cls: cls.__init__ for cls in (Vector, Symmetric)}
-    rotation = Rotation.__init__
 
-    def sealed(init: Callable[..., None]) -> Callable[..., None]:
-        def construct(self: Any, *components: Scalar) -> None:
-            if any(isinstance(x, Counted) for x in components):
-                components = tuple(seal(x, tally) for x in components)
-            init(self, *components)
+def _operation(program: Program, k: int) -> str | None:
+    """What instruction k counts as."""
+    op, args, _ = program.instructions[k]
+    if op is Op.MUL and any(program.instructions[arg].value == 2.0 for arg in args):
+        return "double"
+    return OPERATIONS.get(op)
 
-        return construct
 
-    def formed(self: Rotation, C: Scalar, S: Scalar, Cb: Scalar, Sb: Scalar) -> None:
-        twist = seal(Cb, tally), seal(Sb, tally)
-        C, S = (Turn(tally, twist) if isinstance(seal(x, tally), Counted) else x for x in (C, S))
-        rotation(self, C, S, *twist)
-
-    with _one_at_a_time:
-        try:
-            for cls, init in plain.items():
-                cls.__init__ = sealed(init)  # type: ignore[misc]
-            Rotation.__init__ = formed  # type: ignore[method-assign]
-            yield
-        finally:
-            for cls, init in plain.items():
-                cls.__init__ = init  # type: ignore[misc]
-            Rotation.__init__ = rotation  # type: ignore[method-assign]
+OPERATIONS = {
+    Op.ADD: "add",
+    Op.SUB: "add",
+    Op.MUL: "mul",
+    Op.DIV: "div",
+    Op.SIN: "trig",
+    Op.COS: "trig",
+}

@@ -114,6 +114,8 @@ class Inertia:
 
 
 def _moment_findings(about_com: np.ndarray, scale: float) -> list[str]:
+    if not np.isfinite(about_com).all():
+        return ["the inertia about the centre of mass is too large a number for a double"]
     moments = np.linalg.eigvalsh(about_com)
     slack = SLACK * max(scale, float(np.abs(moments).max()))
     shown = ", ".join(f"{value:.6g}" for value in moments)

@@ -32,7 +32,7 @@ def load(
     tip: str | None = None,
     lock: Mapping[str, float] | None = None,
     gravity: Sequence[float] | None = None,
-    snap: float = SNAP,
+    snap: float | None = None,
     check: Literal["error", "warn"] = "error",
 ) -> Robot:
     """A robot from a shipped arm's name, a path to a .urdf or .toml file, or a string of XML.
@@ -44,7 +44,8 @@ def load(
         lock: positions [rad or m] of joints of a URDF that do not move.
         gravity: acceleration of free fall in the base frame (3,) [m/s^2]; if not given,
             what a .toml file says, else (0, 0, -9.81).
-        snap: a constant angle within ``snap`` [rad] of a quarter turn becomes it.
+        snap: a constant angle within ``snap`` [rad] of a quarter turn becomes it; if not given,
+            what a .toml file says, else 1e-9.
         check: "error" refuses an arm that could not exist, "warn" only logs it.
 
     Raises:
@@ -53,7 +54,8 @@ def load(
     text, name, suffix = _read(source)
     chain: Chain
     if suffix == ".urdf":
-        chain = urdf.load(text, name=name, base=base, tip=tip, lock=lock, snap=snap, check=check)
+        turns = SNAP if snap is None else snap
+        chain = urdf.load(text, name=name, base=base, tip=tip, lock=lock, snap=turns, check=check)
     elif base is not None or tip is not None or lock:
         raise ModelError(f"base=, tip= and lock= choose a chain of a URDF; {name!r} is a .toml arm")
     else:

@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike
 from armdyn.algorithms import Method, methods
 from armdyn.batches import evaluate, states
 from armdyn.chain import Chain
+from armdyn.minimal import MinimalParameters
 from armdyn.quantities import SHAPES, formula
 
 
@@ -178,6 +179,13 @@ class Robot:
     ) -> np.ndarray:
         """Y with tau = Y @ robot.chain.parameters, rotors and friction apart -> (..., n, 10 n)."""
         return self._evaluate("regressor", out, q=q, qd=qd, qdd=qdd)
+
+    def minimal_parameters(self) -> MinimalParameters:
+        """The fewest combinations of the links' parameters that fix all torques: see the class.
+
+        ``.minimal`` is False where, without gravity, they are sufficient but not the fewest.
+        """
+        return MinimalParameters(self.chain)
 
     # How it is computed ---------------------------------------------------------------------
 

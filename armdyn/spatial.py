@@ -118,6 +118,14 @@ class Symmetric:
     def __repr__(self) -> str:
         return f"Symmetric({', '.join(map(str, self))})"
 
+    def rows(self) -> tuple[Vector, Vector, Vector]:
+        """All nine elements, row by row."""
+        return (
+            Vector(self.xx, self.xy, self.xz),
+            Vector(self.xy, self.yy, self.yz),
+            Vector(self.xz, self.yz, self.zz),
+        )
+
     def __add__(self, other: Symmetric) -> Symmetric:
         return Symmetric(*(a + b for a, b in zip(self, other, strict=True)))
 
@@ -133,6 +141,38 @@ class Symmetric:
             self.xy * v.x + self.yy * v.y + self.yz * v.z,
             self.xz * v.x + self.yz * v.y + self.zz * v.z,
         )
+
+
+class Dyads:
+    """A symmetric tensor as lam 1 + u u^T + v v^T, the cheapest form to turn; ``trace`` is its own.
+
+    Any symmetric tensor has it: lam is its smallest eigenvalue, u and v lie along the others' axes.
+    """
+
+    __slots__ = ("lam", "u", "v", "trace")
+
+    def __init__(self, lam: Scalar, u: Vector, v: Vector, trace: Scalar) -> None:
+        self.lam, self.u, self.v, self.trace = lam, u, v, trace
+
+    def turned(self, rows: tuple[Vector, Vector, Vector]) -> Symmetric:
+        """R J R^T with R by its rows, 28M21A; turning keeps the trace, which gives zz."""
+        ux, uy, uz = (row @ self.u for row in rows)
+        vx, vy, vz = (row @ self.v for row in rows)
+        xx = ux * ux + vx * vx + self.lam
+        yy = uy * uy + vy * vy + self.lam
+        return Symmetric(
+            xx, ux * uy + vx * vy, ux * uz + vx * vz, yy, uy * uz + vy * vz, self.trace - xx - yy
+        )
+
+
+def double_cross(a: Vector, b: Vector) -> tuple[Vector, Vector, Vector]:
+    """The matrix of a x (b x ...), which is b a^T - (a.b) 1, by its rows, 9M3A."""
+    xx, yy, zz = a.x * b.x, a.y * b.y, a.z * b.z
+    return (
+        Vector(-(yy + zz), b.x * a.y, b.x * a.z),
+        Vector(b.y * a.x, -(xx + zz), b.y * a.z),
+        Vector(b.z * a.x, b.z * a.y, -(xx + yy)),
+    )
 
 
 def steiner(first_moment: Vector, centre: Vector) -> Symmetric:

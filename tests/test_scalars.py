@@ -11,7 +11,7 @@ from armdyn import Chain
 from armdyn.algorithms import CATALOGUE, STATE, kinematics, newton_euler
 from armdyn.spatial import Rotation, Symmetric, Vector, sincos, steiner
 
-EXACT = [(q, m) for q, row in CATALOGUE.items() for m in row if q in STATE]
+EXACT = [(q, m) for q, row in CATALOGUE.items() for m in row if "+" not in q]
 
 
 @pytest.mark.parametrize("quantity, method", EXACT, ids=lambda x: getattr(x, "name", x))

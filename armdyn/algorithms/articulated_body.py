@@ -58,17 +58,22 @@ def rigid(m: Scalar, h: Vector, J: Symmetric) -> Inertia:
     return Inertia(J, H, Symmetric(m, 0, 0, m, 0, m))
 
 
-def released(inertia: Inertia, rotor: Scalar) -> tuple[Inertia, Pair, Scalar]:
-    """(I - U U^T / D, U / D, 1 / D) of a joint free to turn about z: what its inner side feels.
-
-    U = I z, D = z.U + rotor. Along z itself only the rotor is felt: row z of I - U U^T / D is
-    rotor / D times row z of I.
-    """
-    J, (Hx, Hy, V), M = inertia.J, inertia.H, inertia.M
+def response(inertia: Inertia, rotor: Scalar) -> tuple[Pair, Scalar]:
+    """(U / D, 1 / D) of a joint free to turn about z: U = I z, D = z.U + rotor."""
+    J, H = inertia.J, inertia.H
     reciprocal = 1 / (J.zz + rotor)
-    share = rotor * reciprocal
-    kx, ky, k = reciprocal * J.xz, reciprocal * J.yz, reciprocal * V
-    left = Inertia(
+    k = Vector(reciprocal * J.xz, reciprocal * J.yz, 1 - rotor * reciprocal)
+    return (k, reciprocal * H[2]), reciprocal
+
+
+def released(inertia: Inertia, k: Pair, share: Scalar) -> Inertia:
+    """I - U U^T / D, what is felt on the inner side of a joint free to turn about z, by U / D.
+
+    Along z itself nothing but the rotor is felt: row z is that of I times share = rotor / D.
+    """
+    J, (x, y, z), M = inertia.J, inertia.H, inertia.M
+    (kx, ky, _), v = k
+    return Inertia(
         Symmetric(
             J.xx - kx * J.xz,
             J.xy - kx * J.yz,
@@ -77,10 +82,9 @@ def released(inertia: Inertia, rotor: Scalar) -> tuple[Inertia, Pair, Scalar]:
             share * J.yz,
             share * J.zz,
         ),
-        (Hx - kx * V, Hy - ky * V, share * V),
-        M - Symmetric(k.x * V.x, k.x * V.y, k.x * V.z, k.y * V.y, k.y * V.z, k.z * V.z),
+        (x - kx * z, y - ky * z, share * z),
+        M - Symmetric(v.x * z.x, v.x * z.y, v.x * z.z, v.y * z.y, v.y * z.z, v.z * z.z),
     )
-    return left, (Vector(kx, ky, 1 - share), k), reciprocal
 
 
 def screwed(C: Scalar, S: Scalar, d: Scalar, inertia: Inertia) -> Inertia:
@@ -145,18 +149,15 @@ def forward_dynamics(
     k: list[Pair] = [(ZERO, ZERO)] * arm.n  # U / D
     driven: Row = [0] * arm.n  # u / D: qdd_i if link i-1 stood still
     for i in reversed(range(arm.n)):
-        t, f = p[i]
-        if arm.revolute[i]:
-            left, k[i], reciprocal = released(inertia[i], arm.rotor_inertia[i])
-            u = tau[i] - t.z
-        else:
-            left, (linear, angular), reciprocal = released(
-                inertia[i].swapped(), arm.rotor_inertia[i]
-            )
-            left, k[i] = left.swapped(), (angular, linear)
-            u = tau[i] - f.z
+        (t, f), rotor = p[i], arm.rotor_inertia[i]
+        body = inertia[i] if arm.revolute[i] else inertia[i].swapped()
+        along, reciprocal = response(body, rotor)
+        k[i] = along if arm.revolute[i] else along[::-1]
+        u = tau[i] - (t.z if arm.revolute[i] else f.z)
         driven[i] = reciprocal * u
         if i > 0:
+            left = released(body, along, rotor * reciprocal)
+            left = left if arm.revolute[i] else left.swapped()
             t_c, f_c = left @ c[i]
             f = R[i].up(f + f_c + u * k[i][1])
             t = R[i].up(t + t_c + u * k[i][0]) + s[i].cross(f)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from armdyn.algorithms import newton_euler
+from armdyn.algorithms import lin1991, newton_euler
 from armdyn.arm import Arm
 from armdyn.spatial import Scalar
 
@@ -15,7 +15,7 @@ ForwardDynamics = Callable[[Arm, Sequence[Scalar], Sequence[Scalar], Sequence[Sc
 
 
 def solve(M: Sequence[Sequence[Scalar]], y: Sequence[Scalar]) -> Row:
-    """x with M x = y for a symmetric positive definite M, by M = L^T D L, L unit lower triangular.
+    """The x with M x = y, M symmetric positive definite: M = L^T D L, L unit lower triangular.
 
     [Lin1991] recommends the L D L^T decomposition; this is that of the joints counted from the
     tip. The outermost joint is eliminated first, since M is simplest there (M_nn of a last
@@ -58,4 +58,4 @@ def from_methods(mass_matrix: MassMatrix, bias: Bias) -> ForwardDynamics:
     return forward_dynamics
 
 
-ldl = from_methods(newton_euler.mass_matrix, newton_euler.bias)
+ldl = from_methods(lin1991.mass_matrix, newton_euler.bias)

@@ -21,6 +21,12 @@ class Placed(NamedTuple):
         """A vector of this frame, in base axes."""
         return v.x * self.x + v.y * self.y + v.z * self.z
 
+    @property
+    def rows(self) -> tuple[Vector, Vector, Vector]:
+        """Its rotation, row by row."""
+        x, y, z = (Vector(*row) for row in zip(self.x, self.y, self.z, strict=True))
+        return x, y, z
+
 
 IN_ITSELF = Placed(Vector(1, 0, 0), Vector(0, 1, 0), Vector(0, 0, 1), ZERO)
 

@@ -103,7 +103,8 @@ def velocity_coefficients(arm: Arm, deltas: Differentials) -> list[list[Row]]:
 
     Differs from the print, which lacks Tr and takes j and k in any order: the second derivative
     of H_l is H_l Delta_min Delta_max of j and k, so for j <= k nothing is neglected in eqs. (13)
-    and (14). As the paper says before its conclusion, P_ijk = 0 for i = k >= j.
+    and (14). As the paper says before its conclusion, P_ijk = 0 for i = k >= j, since
+    Delta_i J Delta_i^T is symmetric.
     """
     n = arm.n
     P: list[list[Row]] = [[[0] * n for _ in range(n)] for _ in range(n)]

@@ -48,7 +48,8 @@ def mass_matrix(arm: Arm, q: Sequence[Scalar]) -> list[Row]:
     All revolute 10.5n^2+38.5n-85 M, 6n^2+39n-70 A, as Table I has it.
     """
     R = arm.rotations(q)
-    return inertia_matrix(arm, R, composite_bodies(arm, R, q))
+    bodies = composite_bodies(arm, R, q)
+    return inertia_matrix(arm, bodies, polar_moment(arm, R, bodies))
 
 
 def mass_matrix_and_bias(
@@ -56,12 +57,14 @@ def mass_matrix_and_bias(
 ) -> tuple[list[Row], Row]:
     """H(q), shape (n, n), and b(q, qd), shape (n,): the whole of Fig. 3.
 
-    All revolute 23n^2+40n-85 M, 15n^2+40n-73 A, 1 D, and 4n M to form the R_i. The paper says
-    3M3A more; its lines on zeta_2, where they must sit, are not legible.
+    All revolute 23n^2+40n-85 M, 15n^2+40n-73 A, 1 D. The paper's 23n^2+44n-82 M, 15n^2+40n-70 A
+    include 4n M for the entries of the R_i; its other 3M3A presumably sit in the lines before
+    the loop on zeta_j, which our copy of Fig. 3 lacks.
     """
     R = arm.rotations(q)
     bodies = composite_bodies(arm, R, q)
-    return inertia_matrix(arm, R, bodies), bias_vector(arm, R, bodies, qd)
+    H = inertia_matrix(arm, bodies, polar_moment(arm, R, bodies))
+    return H, bias_vector(arm, R, bodies, qd)
 
 
 def bias(arm: Arm, q: Sequence[Scalar], qd: Sequence[Scalar]) -> Row:
@@ -75,12 +78,14 @@ def gravity(arm: Arm, q: Sequence[Scalar]) -> Row:
     R, mh = arm.rotations(q), composite_masses(arm)
     s, p = positions(arm, R, q)
     ph = first_moments(R, link_moments(arm, p))
-    e = {j: lever(ph[j], mh[j], across(s[j])) for j in ph if arm.revolute[j]}
-    return gravity_terms(arm, R, mh, ph, e)
+    return gravity_terms(arm, R, mh, ph, levers(arm, mh, ph, s))
 
 
 def christoffel(arm: Arm, q: Sequence[Scalar]) -> list[list[Row]]:
-    """D_mkj(q), shape (n, n, n), by (45), (47) and the symmetries (32) to (34)."""
+    """D_mkj(q), shape (n, n, n), by (45), (47) and the symmetries (32) to (34).
+
+    All revolute n^3+12n^2+34n-95 M, 2/3n^3+7n^2+106/3n-80 A.
+    """
     n = arm.n
     bodies = composite_bodies(arm, arm.rotations(q), q)
     D: list[list[Row]] = [[[0] * n for _ in range(n)] for _ in range(n)]
@@ -104,8 +109,8 @@ def composite_bodies(arm: Arm, R: Sequence[Rotation], q: Sequence[Scalar]) -> Bo
     mp = link_moments(arm, p)
     ph = first_moments(R, mp)
     Jb = inertia_tensors(arm, R, mp, p)
-    e = {j: lever(ph[j], mh[j], sh[j, j]) for j in ph if arm.revolute[j]}
-    A = {j: outer(sh[j, j], ph[j]) for j in Jb if arm.revolute[j]}
+    e = levers(arm, mh, ph, s)
+    A = outer_products(arm, sh, ph, Jb)
     return Bodies(r, mh, u, sh, p, mp, ph, Jb, e, A)
 
 
@@ -172,36 +177,55 @@ def inertia_tensors(
 
 @stage("composites")
 def polar_moment(arm: Arm, R: Sequence[Rotation], bodies: Bodies) -> Scalar:
-    """The (3, 3) of J-hat_r, all that H needs of it, 14M14A; link 1's own part is constant."""
-    r, mp, p = bodies.r, bodies.mp[bodies.r], bodies.p[bodies.r]
+    """(J-hat_r)_33, 14M14A; 12M12A for r = 1, where what link 1 brings is constant."""
+    r = bodies.r
+    if r == arm.n:
+        return 0  # no joint turns: nothing needs it
+    mp, p = bodies.mp[r], bodies.p[r]
     own = arm.inertia_about_com[r].zz + mp.x * p.x + mp.y * p.y
     if r == arm.n - 1:
         return own
-    Jb = bodies.Jb[r + 1]
-    Jh = Symmetric(  # (23)
-        -(Jb.yy + Jb.zz), Jb.xy, Jb.xz, -(Jb.xx + Jb.zz), Jb.yz, -(Jb.xx + Jb.yy)
-    )
+    J = bodies.Jb[r + 1]
+    Jh = Symmetric(-(J.yy + J.zz), J.xy, J.xz, -(J.xx + J.zz), J.yz, -(J.xx + J.yy))  # (23)
     Z = R[r + 1].rows()[2]
     return own + Z @ (Jh @ Z)
 
 
+@stage("columns")
+def levers(arm: Arm, mh: Row, ph: Vectors, s: Vectors) -> Vectors:
+    """e_j (63) of revolute joints, from max(r, 1) outward, 2M2A."""
+    e: Vectors = {}
+    for j in ph:
+        if arm.revolute[j]:
+            sh = across(s[j])
+            e[j] = Vector(-ph[j].y - mh[j] * sh.x, ph[j].x - mh[j] * sh.y, 0)
+    return e
+
+
+@stage("columns")
+def outer_products(arm: Arm, sh: Pairs, ph: Vectors, Jb: dict[int, Symmetric]) -> dict[int, Row]:
+    """A_12, A_13, A_21, A_23 of A = s-hat_j p-hat_j^T for revolute j > r, 4M; B adds A_11, A_22."""
+    A: dict[int, Row] = {}
+    for j in Jb:
+        if arm.revolute[j]:
+            s, h = sh[j, j], ph[j]
+            A[j] = [s.x * h.y, s.x * h.z, s.y * h.x, s.y * h.z]
+    return A
+
+
 @stage("H")
-def inertia_matrix(arm: Arm, R: Sequence[Rotation], bodies: Bodies) -> list[Row]:
-    """H_mj (65), with a_j (62)."""
+def inertia_matrix(arm: Arm, bodies: Bodies, Jh33: Scalar) -> list[Row]:
+    """H_mj (65), with a_j (62); of a_r only the third component is needed, J-hat_r's from Jh33."""
     r, mh, u, sh, _, _, ph, Jb, e, A = bodies
     H: list[Row] = [[0] * arm.n for _ in range(arm.n)]
-    for j in range(arm.n):
-        if not arm.revolute[j]:
-            H[j][j] = mh[j]
-        elif j == r == 0:
-            H[0][0] = polar_moment(arm, R, bodies)
-        else:
-            if j == r:
-                a = Vector(0, 0, polar_moment(arm, R, bodies) + across(sh[j, j]) @ ph[j])
-            else:
-                A12, A13, A21, A23 = A[j]
-                a = Vector(Jb[j].xz + A23, Jb[j].yz - A13, -(Jb[j].xx + Jb[j].yy) + A12 - A21)
-            H[j][j] = a.z - sh[j, j] @ e[j]
+    H[0][0] = Jh33 if arm.revolute[0] else mh[0]
+    for j in range(1, arm.n):
+        if j > r and arm.revolute[j]:
+            A12, A13, A21, A23 = A[j]
+            a = Vector(Jb[j].xz + A23, Jb[j].yz - A13, -(Jb[j].xx + Jb[j].yy) + A12 - A21)
+        elif j == r:
+            a = Vector(0, 0, Jh33 + across(sh[j, j]) @ ph[j])
+        H[j][j] = a.z - sh[j, j] @ e[j] if arm.revolute[j] else mh[j]
         for m in range(j):
             if arm.revolute[m] and arm.revolute[j]:
                 H[m][j] = a @ u[m, j] - sh[m, j] @ e[j]
@@ -314,6 +338,7 @@ def composite_masses(arm: Arm) -> Row:
     return list(accumulate(reversed(arm.mass)))[::-1]
 
 
+@stage("composites")
 def link_moments(arm: Arm, p: Vectors) -> Vectors:
     """m_i p_i, for i >= r."""
     return {i: arm.mass[i] * p[i] for i in p}
@@ -322,16 +347,6 @@ def link_moments(arm: Arm, p: Vectors) -> Vectors:
 def across(v: Vector) -> Vector:
     """u_j x v in E_j: [-v_y, v_x, 0]."""
     return Vector(-v.y, v.x, 0)
-
-
-def lever(ph: Vector, mh: Scalar, sh: Vector) -> Vector:
-    """e_j (63) = u_j x p-hat_j - m-hat_j s-hat_j, 2M2A."""
-    return Vector(-ph.y - mh * sh.x, ph.x - mh * sh.y, 0)
-
-
-def outer(sh: Vector, ph: Vector) -> Row:
-    """A_12, A_13, A_21, A_23 of A = s-hat_j p-hat_j^T, 4M; B alone needs A_11 and A_22."""
-    return [sh.x * ph.y, sh.x * ph.z, sh.y * ph.x, sh.y * ph.z]
 
 
 def dyad(v: Vector, w: Vector) -> Symmetric:

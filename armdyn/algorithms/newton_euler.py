@@ -1,39 +1,76 @@
 """Recursive Newton-Euler: joint torque of a given motion, link frame by link frame.
 
-[LuhWalkerPaul1980] on the normal driving-axis frames of the papers, with each link's inertia
-taken about its frame's origin instead of its centre of mass, so that torque is linear in the ten
-parameters and nothing is divided by a mass. Joints count from 0. Rotor inertia is not in here.
+[luh1980] on the normal driving-axis frames of the papers, with the matrix U of
+[khalil1987], U r = wd x r + w x (w x r), and each link's inertia taken about its frame's origin
+instead of its centre of mass, so that torque is linear in the ten parameters and nothing is
+divided by a mass. Joints count from 0. Rotor inertia is not in here.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from armdyn.arm import Arm
-from armdyn.spatial import Z_AXIS, ZERO, Scalar, Vector
+from armdyn.spatial import Z_AXIS, ZERO, Scalar, Symmetric, Vector
 
 Row = list[Scalar]
 
 
+class Motion(NamedTuple):
+    """How a link moves, in its own frame E_i."""
+
+    wd: Vector  # angular acceleration
+    a: Vector  # acceleration of the origin, gravity included
+    U: tuple[Vector, Vector, Vector]  # rows of the matrix that accelerates the points of the link
+    ww: Vector  # (w_y w_z, w_x w_z, w_x w_y)
+
+
+def accelerator(w: Vector, wd: Vector) -> tuple[tuple[Vector, Vector, Vector], Vector]:
+    """The rows of U = [wd x] + [w x][w x], and (w_y w_z, w_x w_z, w_x w_y), 6M9A."""
+    xx, yy, zz = w.x * w.x, w.y * w.y, w.z * w.z
+    yz, xz, xy = w.y * w.z, w.x * w.z, w.x * w.y
+    rows = (
+        Vector(-(yy + zz), xy - wd.z, xz + wd.y),
+        Vector(xy + wd.z, -(xx + zz), yz - wd.x),
+        Vector(xz - wd.y, yz + wd.x, -(xx + yy)),
+    )
+    return rows, Vector(yz, xz, xy)
+
+
+def times(U: tuple[Vector, Vector, Vector], r: Vector) -> Vector:
+    """U r: the acceleration of a point at r, less that of the origin, 9M6A."""
+    return Vector(U[0] @ r, U[1] @ r, U[2] @ r)
+
+
+def spin_torque(J: Symmetric, wd: Vector, U: tuple[Vector, Vector, Vector], ww: Vector) -> Vector:
+    """J wd + w x (J w) on the elements of U, 15M15A."""
+    x, y, z = U
+    return Vector(
+        J.xx * wd.x + (J.zz - J.yy) * ww.x - J.xy * z.x + J.xz * y.x + J.yz * (y.y - z.z),
+        J.yy * wd.y + (J.xx - J.zz) * ww.y - J.yz * x.y + J.xy * z.y + J.xz * (z.z - x.x),
+        J.zz * wd.z + (J.yy - J.xx) * ww.z - J.xz * y.z + J.yz * x.z + J.xy * (x.x - y.y),
+    )
+
+
 def motion(
     arm: Arm, q: Sequence[Scalar], qd: Sequence[Scalar], qdd: Sequence[Scalar]
-) -> list[tuple[Vector, Vector, Vector]]:
-    """(w, wd, a) of each link: angular velocity and acceleration, acceleration of its origin.
-
-    All in E_i. Gravity enters as an upward acceleration of the base.
-    """
+) -> list[Motion]:
+    """The motion of each link; gravity enters as an upward acceleration of the base."""
     R, s = arm.rotations(q), arm.shifts(q)
     w, wd, a = ZERO, ZERO, -arm.gravity
+    U, ww = accelerator(w, wd)
     links = []
     for i in range(arm.n):
-        a = R[i].down(a + wd.cross(s[i]) + w.cross(w.cross(s[i])))
+        a = R[i].down(a + times(U, s[i]))
         w, wd = R[i].down(w), R[i].down(wd)
         if arm.revolute[i]:
-            wd = wd + qdd[i] * Z_AXIS + w.cross(qd[i] * Z_AXIS)
+            wd = wd + w.cross(qd[i] * Z_AXIS) + qdd[i] * Z_AXIS
             w = w + qd[i] * Z_AXIS
         else:
-            a = a + qdd[i] * Z_AXIS + 2 * w.cross(qd[i] * Z_AXIS)
-        links.append((w, wd, a))
+            a = a + 2 * w.cross(qd[i] * Z_AXIS) + qdd[i] * Z_AXIS
+        U, ww = accelerator(w, wd)
+        links.append(Motion(wd, a, U, ww))
     return links
 
 
@@ -44,11 +81,11 @@ def inverse_dynamics(
     R, s = arm.rotations(q), arm.shifts(q)
     f: list[Vector] = []  # what accelerates link i: force, and its moment about the origin of E_i
     t: list[Vector] = []
-    for m, h, J, (w, wd, a) in zip(
+    for m, h, J, (wd, a, U, ww) in zip(
         arm.mass, arm.first_moment, arm.inertia, motion(arm, q, qd, qdd), strict=True
     ):
-        f.append(m * a + wd.cross(h) + w.cross(w.cross(h)))
-        t.append(J @ wd + w.cross(J @ w) + h.cross(a))
+        f.append(m * a + times(U, h))
+        t.append(spin_torque(J, wd, U, ww) + h.cross(a))
     tau: Row = [0] * arm.n
     for i in reversed(range(arm.n)):
         tau[i] = t[i].z if arm.revolute[i] else f[i].z

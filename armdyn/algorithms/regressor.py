@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from armdyn.algorithms.newton_euler import motion
+from armdyn.algorithms.newton_euler import Motion, motion, spin_torque, times
 from armdyn.arm import Arm
-from armdyn.spatial import ZERO, Scalar, Vector
+from armdyn.spatial import ZERO, Scalar, Symmetric, Vector
 
 Wrench = tuple[Vector, Vector]  # force, and its moment about the origin of the frame at hand
 
@@ -21,8 +21,8 @@ def regressor(
     """
     R, s = arm.rotations(q), arm.shifts(q)
     columns: list[list[Scalar]] = []
-    for link, (w, wd, a) in enumerate(motion(arm, q, qd, qdd)):
-        for f, t in unit_wrenches(w, wd, a):
+    for link, moves in enumerate(motion(arm, q, qd, qdd)):
+        for f, t in unit_wrenches(moves):
             column: list[Scalar] = [0] * arm.n
             for i in reversed(range(link + 1)):
                 column[i] = t.z if arm.revolute[i] else f.z
@@ -32,17 +32,13 @@ def regressor(
     return [list(row) for row in zip(*columns, strict=True)]
 
 
-def unit_wrenches(w: Vector, wd: Vector, a: Vector) -> list[Wrench]:
+def unit_wrenches(moves: Motion) -> list[Wrench]:
     """The wrench of a unit of each parameter, m, mcx, mcy, mcz, Ixx, Ixy, Iyy, Ixz, Iyz, Izz."""
+    wd, a, U, ww = moves
     units = Vector(1, 0, 0), Vector(0, 1, 0), Vector(0, 0, 1)
-    x, y, z = units
     of_mass = [(a, ZERO)]
-    of_moment = [(wd.cross(h) + w.cross(w.cross(h)), h.cross(a)) for h in units]
-    elements = ((x, x), (x, y), (y, y), (x, z), (y, z), (z, z))
-    of_tensor = [(ZERO, element(i, j, wd) + w.cross(element(i, j, w))) for i, j in elements]
+    of_moment = [(times(U, h), h.cross(a)) for h in units]
+    elements = (0, 1, 3, 2, 4, 5)  # of a Symmetric, in the order named
+    tensors = [Symmetric(*(int(k == element) for k in range(6))) for element in elements]
+    of_tensor = [(ZERO, spin_torque(J, wd, U, ww)) for J in tensors]
     return of_mass + of_moment + of_tensor
-
-
-def element(i: Vector, j: Vector, v: Vector) -> Vector:
-    """J v for the tensor J whose only elements are J_ij = J_ji = 1."""
-    return (j @ v) * i if i is j else (j @ v) * i + (i @ v) * j

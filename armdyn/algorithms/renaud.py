@@ -73,32 +73,34 @@ def axes(arm: Arm, R: Sequence[Rotation], s: Sequence[Vector]) -> tuple[Pairs, P
 
 @stage("composites")
 def composites(
-    arm: Arm, R: Sequence[Rotation], s: Sequence[Vector], mh: Row
+    arm: Arm, R: Sequence[Rotation], s: Sequence[Vector], mh: Row, innermost: int = 0
 ) -> tuple[Vectors, dict[int, Symmetric]]:
-    """c-hat_i (A7), and J-hat_i (A8) for i >= r, of which the first is right in its (3, 3) only.
+    """c-hat_i (A7) and, for i >= r, J-hat_i (A8), of which the first has its (3, 3) only.
 
-    c-bar and J-bar (A5), (A6) are constant: the outer links' mass moved to the origin of E_{i+1},
+    c-bar (A5) and J-bar (A6) take the outer links' mass to the origin of E_{i+1}, and are constant
     unless that origin slides.
     """
     n, r = arm.n, first_revolute(arm)
     ch, Jh = {n - 1: arm.first_moment[n - 1]}, {n - 1: arm.inertia[n - 1]}
-    for i in reversed(range(n - 1)):
+    for i in reversed(range(innermost, n - 1)):
         k = i + 1
-        mass_moment = mh[k] * s[k]
-        c = R[k].up(ch[k])
-        if arm.revolute[k]:
-            ch[i] = (arm.first_moment[i] + mass_moment) + c
-        else:
-            ch[i] = arm.first_moment[i] + c + mass_moment
+        c, ms = R[k].up(ch[k]), mh[k] * s[k]
+        ch[i] = (arm.first_moment[i] + ms) + c
         if i > r:
-            Jh[i] = (arm.inertia[i] + steiner(mass_moment, s[k])) + similarity(R[k], Jh[k])
-            Jh[i] = Jh[i] + crossed(s[k], c)
+            Jbar = arm.inertia[i] + steiner(ms, s[k])
+            Jh[i] = Jbar + similarity(R[k], Jh[k]) + crossed(s[k], c)
         elif i == r:
-            Z = R[k].rows()[2]
-            own = arm.inertia[i].zz + (mass_moment.x * s[k].x + mass_moment.y * s[k].y)
-            zz = own + Z @ (Jh[k] @ Z) + ((2 * s[k].x) * c.x + (2 * s[k].y) * c.y)
-            Jh[i] = Symmetric(0, 0, 0, 0, 0, zz)
+            Jh[i] = Symmetric(0, 0, 0, 0, 0, polar_moment(arm.inertia[i], R[k], Jh[k], s[k], ms, c))
     return ch, Jh
+
+
+def polar_moment(
+    I: Symmetric, R: Rotation, Jh: Symmetric, s: Vector, ms: Vector, c: Vector
+) -> Scalar:
+    """The (3, 3) of J-hat_i from J-hat_{i+1}, 14M11A."""
+    Z = R.rows()[2]
+    Jbar = I.zz + (ms.x * s.x + ms.y * s.y)
+    return Jbar + Z @ (Jh @ Z) + ((2 * s.x) * c.x + (2 * s.y) * c.y)
 
 
 def crossed(s: Vector, c: Vector) -> Symmetric:

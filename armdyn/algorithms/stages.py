@@ -1,4 +1,4 @@
-"""Stages: parts of an algorithm that a paper's table counts apart."""
+"""What a paper's count must see of an algorithm: its stages, and the zeros it computes with."""
 
 from __future__ import annotations
 
@@ -6,11 +6,12 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from contextvars import ContextVar
 from functools import wraps
-from typing import ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
 P = ParamSpec("P")
 T = TypeVar("T")
 
+stored_zero: ContextVar[Any] = ContextVar("stored_zero", default=0)
 Watcher = Callable[[str], AbstractContextManager[object]]
 watcher: ContextVar[Watcher] = ContextVar("watcher", default=lambda name: nullcontext())
 
@@ -27,3 +28,8 @@ def stage(name: str) -> Callable[[Callable[P, T]], Callable[P, T]]:
         return run
 
     return mark
+
+
+def zero() -> Any:
+    """0, where a paper keeps it in an array and computes with it as with any other number."""
+    return stored_zero.get()

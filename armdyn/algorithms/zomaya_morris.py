@@ -2,7 +2,7 @@
 
 The paper neglects the second term of eq. (12), H_l times the derivative of Delta_k by q_j. It
 vanishes for j <= k only; for j > k it is H_l (Delta_k Delta_j - Delta_j Delta_k), as large as
-what is kept. ``lagrange`` takes j and k in order and is exact, at half the cost.
+what is kept. ``lagrange`` takes j and k in order, which is exact, and cheaper.
 """
 
 from __future__ import annotations
@@ -28,7 +28,9 @@ def velocity_coefficients(arm: Arm, deltas: Differentials) -> list[list[Row]]:
     """P_ijk, shape (n, n, n): sum over l of Tr(Delta_j Delta_k J_l Delta_i^T), eqs. (13) to (17).
 
     As printed, for every j and k. Eq. (16) lacks Tr; Q5 and Q7 of eq. (17) lack a minus sign,
-    and its Q1 to Q9 hold for links without products of inertia, which are kept here.
+    and its Q1 to Q9 hold for links without products of inertia, which are kept here. P_iji = 0,
+    as the paper says before its conclusion: Delta_i J Delta_i^T is symmetric. (Of the exact
+    coefficients this holds for j <= i only.)
     """
     n = arm.n
     P: list[list[Row]] = [[[0] * n for _ in range(n)] for _ in range(n)]
@@ -38,7 +40,8 @@ def velocity_coefficients(arm: Arm, deltas: Differentials) -> list[list[Row]]:
             for j, Delta_j in enumerate(Delta_l):
                 B = times(Delta_j, A)
                 for i, Delta_i in enumerate(Delta_l):
-                    P[i][j][k] = P[i][j][k] + trace(B, Delta_i)
+                    if i != k:
+                        P[i][j][k] = P[i][j][k] + trace(B, Delta_i)
     return P
 
 

@@ -50,8 +50,10 @@ class Table:
         found = reprlib.repr(self.entries[key])
         return ModelError(f"{self.where}: {key} must be {expected}, not {found}")
 
-    def array(self, key: str, *shapes: Shape, default: Any = None) -> np.ndarray:
-        """The numbers under ``key``, of one of the shapes."""
+    def array(
+        self, key: str, *shapes: Shape, default: Any = None, infinite: bool = False
+    ) -> np.ndarray:
+        """The numbers under ``key``, of one of the shapes, finite unless they may be infinite."""
         if key not in self.entries and default is not None:
             return np.array(default, float)
         value = self.entries.get(key)
@@ -59,13 +61,16 @@ class Table:
         if _shape(value) not in shapes:
             raise self.wrong(key, expected)
         try:
-            return np.array(value, float)
-        except OverflowError:
+            numbers = np.array(value, float)
+        except OverflowError:  # an integer of any length is TOML
             raise self.wrong(key, f"{expected} that a double can hold") from None
+        if not (infinite or np.isfinite(numbers).all()):
+            raise self.wrong(key, f"{expected}, finite")
+        return numbers
 
-    def number(self, key: str, default: float | None = None) -> float:
+    def number(self, key: str, default: float | None = None, infinite: bool = False) -> float:
         """One number."""
-        return float(self.array(key, NUMBER, default=default))
+        return float(self.array(key, NUMBER, default=default, infinite=infinite))
 
     def vector(self, key: str, default: Sequence[float] | None = None) -> Triple:
         """Three numbers."""

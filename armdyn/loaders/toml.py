@@ -144,12 +144,12 @@ def _first_row_apart(columns: dict[str, np.ndarray]) -> tuple[Pose, list[dict[st
 
 def _joint(name: str, row: Table, constants: dict[str, float], style: Style) -> Joint:
     revolute = row.choice("type", ("revolute", "prismatic")) == "revolute"
-    limits = row.array("limits", PAIR, default=(-math.inf, math.inf)).tolist()
+    limits = row.array("limits", PAIR, default=(-math.inf, math.inf), infinite=True).tolist()
     if revolute:
         limits = [style.angle(limit) for limit in limits]
     friction = row.array("coulomb", NUMBER, PAIR, default=(0.0, 0.0))
     if friction.shape == NUMBER:
-        friction = np.abs(friction) * [-1.0, 1.0] + 0.0  # no negative zero
+        friction = np.array([0.0 - abs(friction), abs(friction)])
     return Joint(
         name,
         "R" if revolute else "P",
@@ -159,8 +159,8 @@ def _joint(name: str, row: Table, constants: dict[str, float], style: Style) -> 
         coulomb=(float(friction[0]), float(friction[1])),
         lower=limits[0],
         upper=limits[1],
-        velocity=row.number("velocity", math.inf),
-        effort=row.number("effort", math.inf),
+        velocity=row.number("velocity", math.inf, infinite=True),
+        effort=row.number("effort", math.inf, infinite=True),
     )
 
 
@@ -173,7 +173,7 @@ def _link(i: int, row: Table, style: Style) -> Link:
     tensor = row.array("inertia", VECTOR, MATRIX, default=(0.0, 0.0, 0.0))
     if tensor.shape == VECTOR:
         tensor = np.diag(tensor)
-    if np.isfinite(tensor).all() and not np.allclose(tensor, tensor.T, rtol=1e-9, atol=0):
+    if not np.allclose(tensor, tensor.T, rtol=1e-9, atol=0):
         raise row.wrong("inertia", "symmetric")
     if "first_moment" in row:
         if style.about != "origin" or "com" in row:

@@ -7,37 +7,38 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from armdyn.program.guard import Unbranchable
+from armdyn.program.scalar import Valueless
 from armdyn.spatial import sincos
 
 
 class Tally:
-    """How often each operation was executed, in all and within each stage."""
+    """How often each operation was executed.
+
+    Attributes:
+        counters: by the stage in which it was executed; "" is all of it.
+    """
 
     def __init__(self) -> None:
-        self.total: Counter[str] = Counter()
-        self.stages: dict[str, Counter[str]] = {}
-        self._open = {"": self.total}
+        self.counters: dict[str, Counter[str]] = {"": Counter()}
+        self._open = [""]
 
     @contextmanager
     def stage(self, name: str) -> Iterator[None]:
         """While it lasts, operations count for the stage ``name`` too."""
-        if name in self._open:  # a stage that calls itself counts once
-            yield
-            return
-        self._open[name] = self.stages.setdefault(name, Counter())
+        self.counters.setdefault(name, Counter())
+        self._open.append(name)
         try:
             yield
         finally:
-            del self._open[name]
+            self._open.pop()
 
     def note(self, operation: str) -> None:
         """One more of it, in every stage that is open."""
-        for counter in self._open.values():
-            counter[operation] += 1
+        for name in set(self._open):  # a stage that calls itself counts once
+            self.counters[name][operation] += 1
 
 
-class Counted(Unbranchable):
+class Counted(Valueless):
     """A run-time number. Constants are Python's own ints and floats, and fold by themselves.
 
     Free are: what is done with 0, 1 and -1, and negation. Doubling is an operation of its own,
@@ -116,17 +117,23 @@ class Position(Counted):
 
 
 class Turn(Counted):
-    """cos or sin of theta_i. With cos or sin of beta_i it makes an entry of R_i: free."""
+    """cos or sin of theta_i or beta_i; times one of the other pair it is an entry of R_i: free."""
 
-    __slots__ = ("twist",)
+    __slots__ = ("others",)
 
-    def __init__(self, tally: Tally, twist: tuple[Any, Any]) -> None:
+    def __init__(self, tally: Tally, others: tuple[Any, Any]) -> None:
         super().__init__(tally)
-        self.twist = twist
+        self.others = others
 
     def __mul__(self, other: Any) -> Any:
-        free = not isinstance(other, int) and any(other is entry for entry in self.twist)
+        if isinstance(other, Counted):
+            free = any(other is entry for entry in self.others)
+        else:  # by value, up to the sign: 1 * Sb is Sb
+            free = isinstance(other, float) and abs(other) in self._constants()
         return Counted(self.tally) if free else super().__mul__(other)
+
+    def _constants(self) -> list[float]:
+        return [abs(entry) for entry in self.others if isinstance(entry, float)]
 
     __rmul__ = __mul__
 

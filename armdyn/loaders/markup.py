@@ -1,0 +1,158 @@
+"""XML text in, plain elements out: no document type, no entities, bounded in size and depth."""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass
+from xml.parsers import expat
+
+from armdyn.errors import ArmdynError, ModelError
+
+MAX_BYTES = 10_000_000  # no arm's text is longer; what is, is refused unread
+MAX_DEPTH = 64  # elements within elements; a URDF needs six
+NUMBER = re.compile(r"[-+]?(?:[0-9]++\.?[0-9]*+|\.[0-9]++)(?:[eE][-+]?[0-9]++)?")
+
+LONGEST = 80  # characters of a value in a message
+
+
+@dataclass(frozen=True, slots=True)
+class Element:
+    """An XML element; ``label`` is what messages call it, such as "joint 'elbow'"."""
+
+    tag: str
+    attributes: dict[str, str]
+    label: str
+    children: list[Element]
+
+    def named(self, tag: str) -> list[Element]:
+        """The children of one tag, in the order of the text."""
+        return [child for child in self.children if child.tag == tag]
+
+    def only(self, tag: str) -> Element | None:
+        """The child of that tag, None if there is none; two are an error."""
+        found = self.named(tag)
+        if len(found) > 1:
+            raise ModelError(f"{self.label} has {len(found)} <{tag}> elements; expected one")
+        return found[0] if found else None
+
+    def needed(self, tag: str) -> Element:
+        """The child of that tag, which must be there."""
+        child = self.only(tag)
+        if child is None:
+            raise ModelError(f"{self.label} has no <{tag}>; expected one")
+        return child
+
+    def text(self, attribute: str) -> str:
+        """An attribute, which must be there and not be blank."""
+        if attribute not in self.attributes:
+            raise ModelError(f"{self.label} has no attribute {attribute}; expected one")
+        if not self.attributes[attribute].strip():
+            raise ModelError(f"{self.label} {attribute}='' is blank; expected a value")
+        return self.attributes[attribute]
+
+    def number(
+        self, attribute: str, default: float | None = None, largest: float = math.inf
+    ) -> float:
+        """A finite number not beyond +-``largest``; without a default it must be there."""
+        if default is not None and attribute not in self.attributes:
+            return default
+        return self._numbers(attribute, 1, largest)[0]
+
+    def triple(
+        self,
+        attribute: str,
+        default: tuple[float, float, float] | None = None,
+        largest: float = math.inf,
+    ) -> tuple[float, float, float]:
+        """Three finite numbers not beyond +-``largest``; without a default they must be there."""
+        if default is not None and attribute not in self.attributes:
+            return default
+        x, y, z = self._numbers(attribute, 3, largest)
+        return x, y, z
+
+    def wrong(self, attribute: str, problem: str) -> ModelError:
+        """The error to raise where an attribute's value will not do."""
+        return ModelError(f"{self.label} {attribute}={shorten(self.text(attribute))} {problem}")
+
+    def _numbers(self, attribute: str, count: int, largest: float) -> list[float]:
+        words = self.text(attribute).split()
+        expected = "one finite number" if count == 1 else f"{count} finite numbers"
+        if "${" in self.text(attribute):
+            raise self.wrong(attribute, "is a xacro expression; run xacro first")
+        if len(words) != count or not all(NUMBER.fullmatch(word) for word in words):
+            raise self.wrong(attribute, f"will not do; expected {expected}")
+        numbers = [float(word) for word in words]
+        if not all(math.isfinite(number) for number in numbers):
+            raise self.wrong(attribute, f"will not do; expected {expected}")
+        if any(abs(number) > largest for number in numbers):
+            raise self.wrong(attribute, f"is too large; expected at most {largest:g} in size")
+        return numbers
+
+
+def shorten(value: object) -> str:
+    """A value as a message shows it: never a page of it."""
+    text = repr(value)
+    return text if len(text) <= LONGEST else f"{text[: LONGEST - 10]} ... {text[-5:]}"
+
+
+def check_size(size: int, what: str) -> None:
+    """Refuse a text of more than MAX_BYTES bytes."""
+    if size > MAX_BYTES:
+        raise ModelError(f"{what} has {size} bytes; no arm's text needs more than {MAX_BYTES}")
+
+
+def parse(text: str | bytes) -> Element:
+    """The root element of an XML document."""
+    if not isinstance(text, str | bytes):
+        raise ModelError(f"XML is a str or bytes, not {shorten(text)}")
+    check_size(len(text), "the XML text")
+    builder = _Builder()
+    try:
+        builder.parser.Parse(text, True)
+    except ArmdynError:
+        raise
+    except (expat.ExpatError, LookupError, ValueError) as error:  # the latter two: its encoding
+        raise ModelError(f"not well-formed XML: {error}") from None
+    return builder.root
+
+
+class _Builder:
+    """Grows the tree of elements as the parser meets them."""
+
+    def __init__(self) -> None:
+        self.parser = expat.ParserCreate()
+        self.parser.StartElementHandler = self.start
+        self.parser.EndElementHandler = self.end
+        self.parser.StartDoctypeDeclHandler = self.refuse_doctype
+        self.open: list[Element] = []
+        self.root: Element
+
+    def start(self, tag: str, attributes: dict[str, str]) -> None:
+        if len(self.open) == MAX_DEPTH:
+            raise ModelError(
+                f"line {self.parser.CurrentLineNumber}: <{tag[:LONGEST]}> stands {MAX_DEPTH + 1} "
+                f"elements deep; expected at most {MAX_DEPTH}"
+            )
+        element = Element(tag, attributes, self.label(tag, attributes), [])
+        if self.open:
+            self.open[-1].children.append(element)
+        else:
+            self.root = element
+        self.open.append(element)
+
+    def end(self, tag: str) -> None:
+        self.open.pop()
+
+    def label(self, tag: str, attributes: dict[str, str]) -> str:
+        if "name" in attributes:
+            return f"{tag[:LONGEST]} {shorten(attributes['name'])}"
+        if len(self.open) > 1:
+            return f"{self.open[-1].label}: {tag[:LONGEST]}"
+        return f"<{tag[:LONGEST]}> on line {self.parser.CurrentLineNumber}"
+
+    def refuse_doctype(self, name: str, *declared: object) -> None:
+        raise ModelError(
+            f"line {self.parser.CurrentLineNumber}: <!DOCTYPE {name[:LONGEST]}> is refused, and "
+            "with it every entity; expected plain XML without a document type"
+        )

@@ -1,0 +1,1 @@
+"""The printed tables of the papers, as data: a module a paper."""

@@ -1,0 +1,87 @@
+"""The interpreter: what a program means. Slow, plain, and the truth for every back end."""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from fractions import Fraction
+from typing import Any
+
+from armdyn.errors import ShapeError
+from armdyn.program.program import Op, Program
+from armdyn.spatial import Scalar, sincos
+
+
+def evaluate(program: Program, inputs: Mapping[str, Sequence[Scalar]]) -> Any:
+    """The results of a program: nested lists in its shapes, a tuple where there are several.
+
+    Args:
+        program: to execute, instruction by instruction.
+        inputs: a sequence of numbers an argument: floats, mpmath numbers, or numpy arrays of
+            one shape, for which every result is such an array.
+    """
+    given: list[Scalar] = []
+    for name, length in program.inputs.items():
+        if name not in inputs or len(inputs[name]) != length:
+            found = f"{len(inputs[name])}" if name in inputs else "nothing"
+            raise ShapeError(f"{program.name}: {name} has {length} numbers, not {found}")
+        given.extend(inputs[name])
+    values: list[Scalar] = []
+    for k, (op, args, value) in enumerate(program.instructions):
+        if op is Op.INPUT:
+            values.append(given[k])
+        elif op is Op.CONSTANT:
+            values.append(value)
+        else:
+            values.append(RULES[op](*(values[arg] for arg in args)))
+    numbers = (values[k] for k in program.outputs)
+    results = tuple(_nested(numbers, shape) for shape in program.shapes)
+    return results[0] if len(results) == 1 else results
+
+
+def _nested(numbers: Iterator[Scalar], shape: tuple[int, ...]) -> Any:
+    if not shape:
+        return next(numbers)
+    return [_nested(numbers, shape[1:]) for _ in range(shape[0])]
+
+
+def divide(a: Scalar, b: Scalar) -> Scalar:
+    """A / b; by zero as IEEE 754 has it."""
+    if isinstance(b, float) and b == 0:
+        return math.nan if a == 0 or a != a else math.copysign(math.inf, a) * math.copysign(1, b)
+    return a / b
+
+
+def fma(a: Scalar, b: Scalar, c: Scalar) -> Scalar:
+    """A b + c; of floats, rounded once."""
+    if not all(isinstance(x, float) and math.isfinite(x) for x in (a, b, c)):
+        return a * b + c
+    exact = Fraction(a) * Fraction(b) + Fraction(c)
+    return float(exact) if exact else a * b + c
+
+
+def sqrt(x: Scalar) -> Scalar:
+    """The square root; of a negative float, not a number."""
+    if isinstance(x, (int, float)):
+        return math.sqrt(x) if x >= 0 else math.nan
+    return sys.modules[type(x).__module__.partition(".")[0]].sqrt(x)
+
+
+def select_lt(a: Scalar, b: Scalar, x: Scalar, y: Scalar) -> Scalar:
+    """X where a < b, else y."""
+    return x if a < b else y
+
+
+RULES: dict[Op, Callable[..., Scalar]] = {
+    Op.ADD: lambda a, b: a + b,
+    Op.SUB: lambda a, b: a - b,
+    Op.MUL: lambda a, b: a * b,
+    Op.DIV: divide,
+    Op.NEG: lambda a: -a,
+    Op.FMA: fma,
+    Op.SIN: lambda a: sincos(a)[0],
+    Op.COS: lambda a: sincos(a)[1],
+    Op.SQRT: sqrt,
+    Op.SELECT_LT: select_lt,
+}

@@ -1,0 +1,432 @@
+"""LLVM text of a program: kernels for one state, and for many with a state in each lane.
+
+A kernel is straight-line code. Sines and cosines are gathered by the depth at which they occur:
+the angles that need none come first, all of them in one go, then the arithmetic on theirs, and so
+on. In the kernel for one state the angles fill the lanes of a vector; in the kernel for many each
+lane is a state, and the C-order rows of inputs and outputs are transposed in registers. Both
+execute the same operations, rounded alike, so that a state has the same bits in either.
+
+A long program is cut into parts, each a function of its own, because the time to compile one
+function grows faster than its length; values that cross a cut wait in a scratch array.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+from armdyn.program import rows
+from armdyn.program.program import Op, Program
+from armdyn.program.sincos import FORMATS, Format, literal, sincos
+
+PART = 3000  # instructions a function
+
+OPS = {  # of operands {0}, {1}, ... of type {t}, with intrinsics of suffix {s}
+    Op.ADD: "fadd {t} {0}, {1}",
+    Op.SUB: "fsub {t} {0}, {1}",
+    Op.MUL: "fmul {t} {0}, {1}",
+    Op.DIV: "fdiv {t} {0}, {1}",
+    Op.NEG: "fneg {t} {0}",
+    Op.FMA: "call {t} @llvm.fma.{s}({t} {0}, {t} {1}, {t} {2})",
+    Op.SQRT: "call {t} @llvm.sqrt.{s}({t} {0})",
+}
+TRIG = (Op.SIN, Op.COS)
+
+
+class Text:
+    """A function's text as it grows; each instruction with a value gets the next name."""
+
+    def __init__(self) -> None:
+        self.lines = ["entry:"]
+        self.label = "entry"
+
+    def emit(self, instruction: str) -> str:
+        """Append an instruction that has a value; its name."""
+        name = f"%v{len(self.lines)}"
+        self.lines.append(f"  {name} = {instruction}")
+        return name
+
+    def do(self, instruction: str) -> None:
+        """Append an instruction without a value."""
+        self.lines.append(f"  {instruction}")
+
+    def block(self) -> str:
+        """Begin a basic block; its label."""
+        self.label = f"b{len(self.lines)}"
+        self.lines.append(f"{self.label}:")
+        return self.label
+
+
+def units(program: Program) -> list[list[int]]:
+    """All instructions but inputs and constants in an order of execution.
+
+    A unit is one instruction, or all sines and cosines of one depth: those whose angles need as
+    many other sines and cosines, one inside the other.
+    """
+    depth: list[int] = []
+    plain: list[list[int]] = [[]]  # arithmetic of each depth
+    trig: list[list[int]] = [[]]  # sines and cosines of its results
+    for k, (op, args, _) in enumerate(program.instructions):
+        at = max((depth[arg] for arg in args), default=0)
+        depth.append(at + (op in TRIG))
+        if depth[-1] == len(plain):
+            plain.append([])
+            trig.append([])
+        if op in TRIG:
+            trig[at].append(k)
+        elif op is not Op.INPUT and op is not Op.CONSTANT:
+            plain[at].append(k)
+    found: list[list[int]] = []
+    for arithmetic, group in zip(plain, trig, strict=True):
+        found.extend([k] for k in arithmetic)
+        found.extend([group] if group else [])
+    return found
+
+
+class Store(NamedTuple):
+    """Neighbouring numbers of a result, stored together as soon as all of them are known."""
+
+    result: int
+    start: int
+    places: tuple[int, ...]
+
+
+class Kernel:
+    """A program on numbers of one format, for ``lanes`` states at once (1: scalars).
+
+    ``width`` is the number of lanes of the machine's vectors, which in the scalar kernel hold the
+    angles.
+    """
+
+    def __init__(self, program: Program, form: Format, lanes: int, width: int) -> None:
+        self.program, self.form, self.lanes, self.width = program, form, lanes, width
+        self.type = form.scalar if lanes == 1 else f"<{lanes} x {form.scalar}>"
+        self.suffix = f"f{form.bits}" if lanes == 1 else f"v{lanes}f{form.bits}"
+        self.sizes = [math.prod(shape) for shape in program.shapes]
+        self.pointers = [f"ptr %a{i}" for i in range(len(program.inputs))]
+        self.pointers += [f"ptr %r{i}" for i in range(len(self.sizes))]
+        self.parts = cut(units(program))
+        self.stores = self._stores()
+        self.slots = self._slots()
+
+    def _stores(self) -> dict[int, list[Store]]:
+        """What is stored after each instruction; after -1, what needs none."""
+        when = {k: t for t, k in enumerate(k for part in self.parts for u in part for k in u)}
+        found: dict[int, list[Store]] = {}
+        first = 0
+        for result, size in enumerate(self.sizes):
+            starts = rows.starts(size, self.lanes) if size >= self.lanes else [0] if size else []
+            for start in starts:
+                places = self.program.outputs[first + start : first + min(start + self.lanes, size)]
+                last = max(places, key=lambda k: when.get(k, -1))
+                after = last if last in when else -1
+                found.setdefault(after, []).append(Store(result, start, places))
+            first += size
+        return found
+
+    def _slots(self) -> dict[int, int]:
+        """Where in the scratch array a value waits that is used beyond the part it is made in."""
+        slots: dict[int, int] = {}
+        inputs = sum(self.program.inputs.values())
+        home = {k: 0 for k in range(inputs)} if self.lanes > 1 else {}
+        for i, part in enumerate(self.parts):
+            for k in (k for unit in part for k in unit):
+                home[k] = i
+            for k in (k for unit in part for k in unit):
+                used = [*self.program.instructions[k].args]
+                used += [place for store in self.stores.get(k, ()) for place in store.places]
+                for arg in used:
+                    if home.get(arg, i) != i:
+                        slots.setdefault(arg, len(slots))
+        return slots
+
+    @property
+    def signature(self) -> str:
+        """The parameters of a part: a pointer an argument, a result, and the scratch array."""
+        return ", ".join([*self.pointers, "ptr %scratch"])
+
+    def unpack(self, text: Text) -> None:
+        """Take the pointers out of the arrays %in and %out, and make room for the scratch."""
+        for i, pointer in enumerate(self.pointers):
+            count = len(self.program.inputs)
+            array, place = ("%in", i) if i < count else ("%out", i - count)
+            address = text.emit(f"getelementptr ptr, ptr {array}, i64 {place}")
+            text.lines.append(f"  {pointer.removeprefix('ptr ')} = load ptr, ptr {address}")
+        if self.slots:
+            text.lines.append(f"  %scratch = alloca [{len(self.slots)} x {self.type}], align 64")
+
+    def moved(self, text: Text, state: str) -> list[str]:
+        """The pointers, moved on to a state."""
+        sizes = [*self.program.inputs.values(), *self.sizes]
+        found = []
+        for pointer, size in zip(self.pointers, sizes, strict=True):
+            offset = text.emit(f"mul i64 {state}, {size}")
+            place = text.emit(f"getelementptr {self.form.scalar}, {pointer}, i64 {offset}")
+            found.append(f"ptr {place}")
+        return found
+
+    def call_parts(self, text: Text, pointers: list[str]) -> None:
+        """Call part after part."""
+        scratch = "ptr %scratch" if self.slots else "ptr null"
+        for i in range(len(self.parts)):
+            text.do(f"call void @part{i}({', '.join([*pointers, scratch])})")
+
+    def part(self, i: int, text: Text) -> None:
+        """Append the instructions of part i."""
+        values = self._loaded(text) if self.lanes > 1 and i == 0 else {}
+        made = list(values)
+        for store in self.stores.get(-1, ()) if i == 0 else ():
+            self._store(text, values, store)
+        for unit in self.parts[i]:
+            op, args, _ = self.program.instructions[unit[0]]
+            if op in TRIG:
+                self._trig(text, values, unit)
+            else:
+                operands = [self._use(text, values, arg) for arg in args]
+                values[unit[0]] = self._operation(text, op, operands)
+            made += unit
+            for store in (store for k in unit for store in self.stores.get(k, ())):
+                self._store(text, values, store)
+        for k in made:
+            if k in self.slots:
+                text.do(f"store {self.type} {values[k]}, ptr {self._slot(text, k)}")
+
+    def _operation(self, text: Text, op: Op, operands: list[str]) -> str:
+        if op is Op.SELECT_LT:
+            a, b, x, y = operands
+            flag = "i1" if self.lanes == 1 else f"<{self.lanes} x i1>"
+            test = text.emit(f"fcmp olt {self.type} {a}, {b}")
+            return text.emit(f"select {flag} {test}, {self.type} {x}, {self.type} {y}")
+        return text.emit(OPS[op].format(*operands, t=self.type, s=self.suffix))
+
+    def _use(self, text: Text, values: dict[int, str], k: int) -> str:
+        """The name of a value: a constant, made here, an input, or waiting in the scratch."""
+        op, _, value = self.program.instructions[k]
+        if op is Op.CONSTANT:
+            number = literal(float(value or 0.0), self.form)
+            return number if self.lanes == 1 else f"splat ({self.form.scalar} {number})"
+        if k not in values:
+            if op is Op.INPUT and self.lanes == 1:
+                argument, place = self._argument(k)
+                address = rows.at(text.emit, f"%a{argument}", place, self.form)
+            else:
+                address = self._slot(text, k)
+            values[k] = text.emit(f"load {self.type}, ptr {address}")
+        return values[k]
+
+    def _argument(self, k: int) -> tuple[int, int]:
+        for argument, length in enumerate(self.program.inputs.values()):
+            if k < length:
+                return argument, k
+            k -= length
+        raise AssertionError("an input beyond the last argument")
+
+    def _slot(self, text: Text, k: int) -> str:
+        return text.emit(f"getelementptr {self.type}, ptr %scratch, i64 {self.slots[k]}")
+
+    def _loaded(self, text: Text) -> dict[int, str]:
+        """All inputs, a vector over the states each."""
+        names: list[str] = []
+        for argument, length in enumerate(self.program.inputs.values()):
+            names += rows.load(text.emit, f"%a{argument}", length, self.form, self.lanes)
+        return dict(enumerate(names))
+
+    def _store(self, text: Text, values: dict[int, str], store: Store) -> None:
+        names = [self._use(text, values, k) for k in store.places]
+        pointer, size = f"%r{store.result}", self.sizes[store.result]
+        if self.lanes == 1:
+            address = rows.at(text.emit, pointer, store.start, self.form)
+            text.do(f"store {self.type} {names[0]}, ptr {address}")
+        else:
+            rows.store(text.emit, text.do, pointer, size, store.start, names, self.form, self.lanes)
+
+    def _trig(self, text: Text, values: dict[int, str], group: list[int]) -> None:
+        """Sines and cosines of one depth, all at once; libm's if any angle is beyond the limit."""
+        angles = list(dict.fromkeys(self.program.instructions[k].args[0] for k in group))
+        names = [self._use(text, values, angle) for angle in angles]
+        real = f"<{self.width} x {self.form.scalar}>"
+        packs = self._packed(text, names, real) if self.lanes == 1 else names
+        pairs = choose(text, packs, self.form, self.width)
+        for k in group:
+            op, (angle,), _ = self.program.instructions[k]
+            at = angles.index(angle)
+            if self.lanes == 1:
+                pack = pairs[at // self.width][op is Op.COS]
+                values[k] = text.emit(f"extractelement {real} {pack}, i32 {at % self.width}")
+            else:
+                values[k] = pairs[at][op is Op.COS]
+
+    def _packed(self, text: Text, names: list[str], real: str) -> list[str]:
+        packs = []
+        for start in range(0, len(names), self.width):
+            pack = "zeroinitializer"
+            for lane, name in enumerate(names[start : start + self.width]):
+                pack = text.emit(
+                    f"insertelement {real} {pack}, {self.form.scalar} {name}, i32 {lane}"
+                )
+            packs.append(pack)
+        return packs
+
+
+def cut(units: list[list[int]], length: int = PART) -> list[list[list[int]]]:
+    """Units dealt out to parts of about ``length`` instructions."""
+    parts: list[list[list[int]]] = [[]]
+    room = length
+    for unit in units:
+        if room <= 0:
+            parts.append([])
+            room = length
+        parts[-1].append(unit)
+        room -= len(unit)
+    return parts
+
+
+def choose(text: Text, angles: list[str], form: Format, lanes: int) -> list[tuple[str, str]]:
+    """(sin, cos) of vectors of angles: inline, or by libm where one lies beyond the limit."""
+    real, flags = f"<{lanes} x {form.scalar}>", f"<{lanes} x i1>"
+    limit = f"splat ({form.scalar} {literal(form.limit, form)})"
+    far = "zeroinitializer"
+    for x in angles:
+        size = text.emit(f"call {real} @llvm.fabs.v{lanes}f{form.bits}({real} {x})")
+        beyond = text.emit(f"fcmp ogt {real} {size}, {limit}")
+        far = text.emit(f"or {flags} {far}, {beyond}")
+    bits = text.emit(f"bitcast {flags} {far} to i{lanes}")
+    any_far = text.emit(f"icmp ne i{lanes} {bits}, 0")
+    fork = len(text.lines)
+    text.do("")  # the branch, written when its labels are known
+
+    near = text.block()
+    inline = [sincos(text.emit, x, form, lanes) for x in angles]
+    inline_end = len(text.lines)
+    text.do("")
+    away = text.block()
+    called = [_by_libm(text, x, form, lanes) for x in angles]
+    called_end = len(text.lines)
+    text.do("")
+    join = text.block()
+    text.lines[fork] = f"  br i1 {any_far}, label %{away}, label %{near}"
+    text.lines[inline_end] = text.lines[called_end] = f"  br label %{join}"
+    return [
+        (
+            text.emit(f"phi {real} [ {a[0]}, %{near} ], [ {b[0]}, %{away} ]"),
+            text.emit(f"phi {real} [ {a[1]}, %{near} ], [ {b[1]}, %{away} ]"),
+        )
+        for a, b in zip(inline, called, strict=True)
+    ]
+
+
+def _by_libm(text: Text, x: str, form: Format, lanes: int) -> tuple[str, str]:
+    real = f"<{lanes} x {form.scalar}>"
+    both = f"{{ {real}, {real} }}"
+    pair = text.emit(f"call {both} @far({real} {x})")
+    return text.emit(f"extractvalue {both} {pair}, 0"), text.emit(f"extractvalue {both} {pair}, 1")
+
+
+def far(form: Format, lanes: int) -> str:
+    """The function ``far``: (sin, cos) of a vector by libm, lane by lane, in double."""
+    real = f"<{lanes} x {form.scalar}>"
+    both = f"{{ {real}, {real} }}"
+    text = Text()
+    values = ["poison", "poison"]
+    for lane in range(lanes):
+        x = text.emit(f"extractelement {real} %x, i32 {lane}")
+        wide = x if form.bits == 64 else text.emit(f"fpext float {x} to double")
+        for i, name in enumerate(("sin", "cos")):
+            y = text.emit(f"call double @{name}(double {wide})")
+            y = y if form.bits == 64 else text.emit(f"fptrunc double {y} to float")
+            values[i] = text.emit(
+                f"insertelement {real} {values[i]}, {form.scalar} {y}, i32 {lane}"
+            )
+    pair = text.emit(f"insertvalue {both} poison, {real} {values[0]}, 0")
+    pair = text.emit(f"insertvalue {both} {pair}, {real} {values[1]}, 1")
+    text.do(f"ret {both} {pair}")
+    return define(f"internal {both} @far({real} %x) noinline", text)
+
+
+def define(head: str, text: Text) -> str:
+    """A function's definition."""
+    return "\n".join([f"define {head} {{", *text.lines, "}"])
+
+
+def declarations(form: Format, *lanes: int) -> list[str]:
+    """The intrinsics and library functions that kernels call."""
+    found = ["declare double @sin(double)", "declare double @cos(double)"]
+    found.append("declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)")
+    found.append("declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)")
+    for count in sorted({1, *lanes}):
+        real = form.scalar if count == 1 else f"<{count} x {form.scalar}>"
+        suffix = f"f{form.bits}" if count == 1 else f"v{count}f{form.bits}"
+        found.append(f"declare {real} @llvm.fma.{suffix}({real}, {real}, {real})")
+        found += [f"declare {real} @llvm.{f}.{suffix}({real})" for f in ("sqrt", "fabs")]
+    return found
+
+
+def module(kernel: Kernel, head: str, text: Text, whole: bool) -> str:
+    """The module of a kernel: its parts as functions, and the function ``head`` that calls them."""
+    functions = [far(kernel.form, kernel.width)]
+    for i in range(len(kernel.parts)) if not whole else ():
+        body = Text()
+        kernel.part(i, body)
+        body.do("ret void")
+        functions.append(define(f"internal void @part{i}({kernel.signature}) noinline", body))
+    functions.append(define(head, text))
+    return "\n".join(declarations(kernel.form, kernel.width) + functions)
+
+
+def single(program: Program, dtype: str, width: int) -> str:
+    """The module with ``void single(const T *const *in, T *const *out)``: one state."""
+    kernel = Kernel(program, FORMATS[dtype], 1, width)
+    text = Text()
+    kernel.unpack(text)
+    whole = len(kernel.parts) == 1
+    if whole:
+        kernel.part(0, text)
+    else:
+        kernel.call_parts(text, kernel.pointers)
+    text.do("ret void")
+    return module(kernel, "void @single(ptr %in, ptr %out)", text, whole)
+
+
+def batch(program: Program, dtype: str, width: int) -> str:
+    """The module with ``void batch(const T *const *in, T *const *out, int64_t count)``.
+
+    Whole blocks of ``width`` states go straight from array to array; the states that are left over
+    go through a block of their own, filled up with zeros.
+    """
+    kernel = Kernel(program, FORMATS[dtype], width, width)
+    text = Text()
+    kernel.unpack(text)
+    sizes = [*program.inputs.values(), *kernel.sizes]
+    buffers = [
+        text.emit(f"alloca [{width * size} x {kernel.form.scalar}], align 64") for size in sizes
+    ]
+    whole = text.emit(f"and i64 %count, {-width}")
+    text.do("br label %loop")
+    text.lines.append("loop:")
+    text.lines.append("  %i = phi i64 [ 0, %entry ], [ %next, %body ]")
+    more = text.emit(f"icmp ult i64 %i, {whole}")
+    text.do(f"br i1 {more}, label %body, label %rest")
+    text.lines.append("body:")
+    kernel.call_parts(text, kernel.moved(text, "%i"))
+    text.lines.append(f"  %next = add i64 %i, {width}")
+    text.do("br label %loop")
+    text.lines.append("rest:")
+    left = text.emit(f"sub i64 %count, {whole}")
+    none = text.emit(f"icmp eq i64 {left}, 0")
+    text.do(f"br i1 {none}, label %done, label %copy")
+    text.lines.append("copy:")
+    places = kernel.moved(text, whole)
+    count = len(program.inputs)
+    for buffer, place, size in zip(buffers[:count], places, sizes, strict=False):
+        number = kernel.form.bits // 8
+        text.do(f"call void @llvm.memset.p0.i64(ptr {buffer}, i8 0, i64 {width * size * number}, i1 0)")
+        length = text.emit(f"mul i64 {left}, {size * number}")
+        text.do(f"call void @llvm.memcpy.p0.p0.i64(ptr {buffer}, {place}, i64 {length}, i1 0)")
+    kernel.call_parts(text, [f"ptr {buffer}" for buffer in buffers])
+    for buffer, place, size in list(zip(buffers, places, sizes, strict=True))[count:]:
+        length = text.emit(f"mul i64 {left}, {size * kernel.form.bits // 8}")
+        text.do(f"call void @llvm.memcpy.p0.p0.i64({place}, ptr {buffer}, i64 {length}, i1 0)")
+    text.do("br label %done")
+    text.lines.append("done:")
+    text.do("ret void")
+    return module(kernel, "void @batch(ptr %in, ptr %out, i64 %count)", text, False)

@@ -1,0 +1,94 @@
+"""Passes, each ``Program -> Program``, that change no value."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from armdyn.program.program import Instruction, Op, Program
+
+
+class Rewriter:
+    """A program as it is copied into a new one; equal instructions stay one.
+
+    ``place[k]`` is where the value of the old instruction k stands in the new program.
+    """
+
+    def __init__(self, program: Program) -> None:
+        self.program = program
+        self.place = [0] * len(program.instructions)
+        self.instructions: list[Instruction] = []
+        self._known: dict[Instruction, int] = {}
+
+    def append(self, op: Op, *args: int, value: float | str | None = None) -> int:
+        """Where the instruction stands, appended now if it is new."""
+        instruction = Instruction(op, args, value)
+        k = self._known.get(instruction)
+        if k is None:
+            k = self._known[instruction] = len(self.instructions)
+            self.instructions.append(instruction)
+        return k
+
+    def copy(self, k: int) -> None:
+        """Carry the old instruction k over as it is."""
+        op, args, value = self.program.instructions[k]
+        self.place[k] = self.append(op, *[self.place[arg] for arg in args], value=value)
+
+    def finish(self) -> Program:
+        """The new program."""
+        outputs = tuple(self.place[k] for k in self.program.outputs)
+        return replace(self.program, instructions=tuple(self.instructions), outputs=outputs)
+
+
+def needed(program: Program) -> set[int]:
+    """The places that some output depends on."""
+    found = set(program.outputs)
+    for k in reversed(range(len(program.instructions))):
+        if k in found:
+            found.update(program.instructions[k].args)
+    return found
+
+
+def drop_unused(program: Program) -> Program:
+    """Keep what some output needs, and every input: the inputs are the signature."""
+    kept = needed(program)
+    place = [0] * len(program.instructions)
+    instructions: list[Instruction] = []
+    for k, (op, args, value) in enumerate(program.instructions):
+        if k in kept or op is Op.INPUT:
+            place[k] = len(instructions)
+            instructions.append(Instruction(op, tuple([place[arg] for arg in args]), value))
+    outputs = tuple(place[k] for k in program.outputs)
+    return replace(program, instructions=tuple(instructions), outputs=outputs)
+
+
+def place_fma(program: Program) -> Program:
+    """Make a product and the sum it enters one fma, rounded once.
+
+    A sum takes in the product that the fewest sums need, the later one if there are two such;
+    a product that is wanted for anything but sums is left to be computed anyway, and taken in by
+    no one.
+    """
+    code = program.instructions
+    uses = [0] * len(code)
+    for k, (op, args, _) in enumerate(code):
+        weight = 1 if op is Op.ADD or op is Op.SUB else len(code)
+        for arg in args:
+            uses[arg] += weight
+    for k in program.outputs:
+        uses[k] += len(code)
+    fused = Rewriter(program)
+    for k, (op, args, value) in enumerate(code):
+        free = [a for a in args if code[a].op is Op.MUL and uses[a] < len(code)]
+        if op not in (Op.ADD, Op.SUB) or not free:
+            fused.copy(k)
+            continue
+        product = min(free, key=lambda a: (uses[a], -a))
+        left, right = (fused.place[a] for a in code[product].args)
+        if product == args[0]:
+            other = fused.place[args[1]]
+            other = fused.append(Op.NEG, other) if op is Op.SUB else other
+        else:
+            other = fused.place[args[0]]
+            left = fused.append(Op.NEG, left) if op is Op.SUB else left
+        fused.place[k] = fused.append(Op.FMA, left, right, other)
+    return drop_unused(fused.finish())

@@ -1,0 +1,133 @@
+"""Program: straight-line code on a closed set of operations. Define, check, print."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import Enum
+from typing import NamedTuple
+
+from armdyn.errors import TraceError
+
+
+class Op(Enum):
+    """The operations there are; the value is how an instruction prints."""
+
+    INPUT = "input"
+    CONSTANT = "constant"
+    ADD = "add"
+    SUB = "sub"
+    MUL = "mul"
+    DIV = "div"
+    NEG = "neg"
+    FMA = "fma"  # fma(a, b, c) = a b + c, rounded once
+    SIN = "sin"
+    COS = "cos"
+    SQRT = "sqrt"
+    SELECT_LT = "select_lt"  # select_lt(a, b, x, y) = x if a < b else y
+
+    __hash__ = object.__hash__  # members are looked up for every operation recorded
+
+
+ARITY = {
+    Op.INPUT: 0,
+    Op.CONSTANT: 0,
+    Op.ADD: 2,
+    Op.SUB: 2,
+    Op.MUL: 2,
+    Op.DIV: 2,
+    Op.NEG: 1,
+    Op.FMA: 3,
+    Op.SIN: 1,
+    Op.COS: 1,
+    Op.SQRT: 1,
+    Op.SELECT_LT: 4,
+}
+
+
+class Instruction(NamedTuple):
+    """``%k = op(%args...)``, where k is the instruction's place in its program."""
+
+    op: Op
+    args: tuple[int, ...] = ()
+    value: float | str | None = None  # a constant's value, an input's name
+
+    def __str__(self) -> str:
+        shown = [] if self.value is None else [repr(self.value)]
+        return " ".join([self.op.value, *shown, *(f"%{k}" for k in self.args)])
+
+
+@dataclass(frozen=True)
+class Program:
+    """Instructions in an order in which they can be executed, and what comes in and goes out.
+
+    Attributes:
+        name: of the function.
+        inputs: how many numbers each argument has, in the order of the call. The first
+            instructions are these inputs, in this order, used or not.
+        instructions: each refers to earlier ones only.
+        outputs: the places of all results, flattened one after the other.
+        shapes: the shape of each result; () for a single number.
+    """
+
+    name: str
+    inputs: Mapping[str, int]
+    instructions: tuple[Instruction, ...]
+    outputs: tuple[int, ...]
+    shapes: tuple[tuple[int, ...], ...]
+
+    def __str__(self) -> str:
+        arguments = ", ".join(f"{name}[{length}]" for name, length in self.inputs.items())
+        lines = [f"{self.name}({arguments}):"]
+        lines += [f"  %{k} = {instruction}" for k, instruction in enumerate(self.instructions)]
+        start = 0
+        for shape in self.shapes:
+            end = start + math.prod(shape)
+            places = " ".join(f"%{k}" for k in self.outputs[start:end])
+            lines.append(f"  return {list(shape)} {places}")
+            start = end
+        return "\n".join(lines)
+
+    def check(self) -> Program:
+        """This program, if it is well formed; else a TraceError that shows what is not."""
+        names = input_names(self.inputs)
+        found = [instruction.value for instruction in self.instructions[: len(names)]]
+        if found != names:
+            raise TraceError(f"{self.name} begins with {found}, where its inputs are {names}")
+        for k, instruction in enumerate(self.instructions):
+            finding = _finding(k, *instruction, k < len(names))
+            if finding:
+                raise TraceError(f"{self.name}: %{k} = {instruction}: {finding}")
+        last = len(self.instructions) - 1
+        for k in self.outputs:
+            if not 0 <= k <= last:
+                raise TraceError(f"{self.name}: output %{k} does not exist; the last is %{last}")
+        size = sum(map(math.prod, self.shapes))
+        if len(self.outputs) != size:
+            raise TraceError(
+                f"{self.name}: shapes {self.shapes} hold {size} numbers, not {len(self.outputs)}"
+            )
+        return self
+
+
+def input_names(inputs: Mapping[str, int]) -> list[str]:
+    """The name of every single input: q[0], q[1], ..."""
+    return [f"{name}[{i}]" for name, length in inputs.items() for i in range(length)]
+
+
+def _finding(
+    k: int, op: Op, args: tuple[int, ...], value: float | str | None, is_input: bool
+) -> str | None:
+    """What is wrong with an instruction at place k, if anything."""
+    if len(args) != ARITY[op]:
+        return f"expected {ARITY[op]} arguments, not {len(args)}"
+    if args and not (0 <= min(args) and max(args) < k):
+        return "refers to something that is not computed before it"
+    if (op is Op.INPUT) != is_input:
+        return "inputs come first, all of them and nothing else"
+    if op is Op.CONSTANT and not isinstance(value, float):
+        return f"a constant's value is a float, not {value!r}"
+    if value is not None and args:
+        return "only an input and a constant have a value"
+    return None

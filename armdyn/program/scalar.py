@@ -1,0 +1,255 @@
+"""Traced scalars: an algorithm that runs on them leaves a program on their tape."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any, NoReturn
+
+from armdyn.errors import TraceError
+from armdyn.program.program import Instruction, Op, Program, input_names
+from armdyn.spatial import Scalar, sincos
+
+CONSTANT, ADD, SUB, MUL, DIV, NEG = Op.CONSTANT, Op.ADD, Op.SUB, Op.MUL, Op.DIV, Op.NEG
+SIN, COS, SQRT, SELECT_LT = Op.SIN, Op.COS, Op.SQRT, Op.SELECT_LT
+
+
+class Valueless:
+    """A scalar that has no value yet, so that no algorithm can branch on it."""
+
+    __slots__ = ()
+    __array_ufunc__ = None  # numpy numbers leave the arithmetic to us
+    __hash__ = None  # type: ignore[assignment]
+
+    def __bool__(self) -> bool:
+        raise TraceError(
+            "an algorithm branched on a traced number. It is recorded once and replayed for every "
+            "q, so branch on the arm's structure instead, or use select_lt(a, b, x, y)"
+        )
+
+    def _compare(self, other: object) -> bool:
+        return bool(self)
+
+    __eq__ = __ne__ = __lt__ = __le__ = __gt__ = __ge__ = _compare
+
+    def _convert(self) -> NoReturn:
+        raise TraceError(
+            "an algorithm asked a traced number for its value, as float(x) and math.sin(x) do. It "
+            "has none until the program runs: use plain arithmetic and armdyn.spatial.sincos"
+        )
+
+    __float__ = __int__ = __complex__ = __index__ = _convert
+
+
+class Traced(Valueless):
+    """A number on a tape: what is done to it is recorded there.
+
+    Constants are Python's own ints and floats. They fold by themselves, and what meets 0, 1 or -1
+    folds here.
+    """
+
+    __slots__ = ("ref", "tape")
+
+    def __init__(self, tape: Tape, ref: int) -> None:
+        self.tape, self.ref = tape, ref
+
+    def __repr__(self) -> str:
+        return f"%{self.ref}" if self.ref >= 0 else f"-%{~self.ref}"
+
+    def __neg__(self) -> Traced:
+        return Traced(self.tape, ~self.ref)
+
+    def __pos__(self) -> Traced:
+        return self
+
+    def __add__(self, other: Scalar) -> Scalar:
+        if isinstance(other, Traced):
+            return self.tape.add(self.ref, other.ref)
+        if not isinstance(other, (int, float)):
+            return NotImplemented
+        return self.tape.add(self.ref, self.tape.constant(other)) if other else self
+
+    __radd__ = __add__
+
+    def __sub__(self, other: Scalar) -> Scalar:
+        if isinstance(other, Traced):
+            return self.tape.add(self.ref, ~other.ref)
+        if not isinstance(other, (int, float)):
+            return NotImplemented
+        return self.tape.add(self.ref, ~self.tape.constant(other)) if other else self
+
+    def __rsub__(self, other: Scalar) -> Scalar:
+        return (-self).__add__(other)
+
+    def __mul__(self, other: Scalar) -> Scalar:
+        if isinstance(other, Traced):
+            return self.tape.mul(self.ref, other.ref)
+        if not isinstance(other, (int, float)):
+            return NotImplemented
+        if other == 0:
+            return 0
+        if other == 1:
+            return self
+        return -self if other == -1 else self.tape.mul(self.ref, self.tape.constant(other))
+
+    __rmul__ = __mul__
+
+    def __truediv__(self, other: Scalar) -> Scalar:
+        if isinstance(other, Traced):
+            return self.tape.div(self.ref, other.ref)
+        if not isinstance(other, (int, float)):
+            return NotImplemented
+        if abs(math.frexp(other)[0]) == 0.5:  # a power of two: multiplying is as exact
+            return self * (1 / other)
+        return self.tape.div(self.ref, self.tape.constant(other))
+
+    def __rtruediv__(self, other: Scalar) -> Scalar:
+        if not isinstance(other, (int, float)):
+            return NotImplemented
+        return self.tape.div(self.tape.constant(other), self.ref) if other else 0
+
+
+@sincos.register
+def _(angle: Traced) -> tuple[Scalar, Scalar]:
+    tape, ref = angle.tape, angle.ref
+    if ref < 0:
+        return Traced(tape, ~tape.place(SIN, ~ref)), Traced(tape, tape.place(COS, ~ref))
+    return Traced(tape, tape.place(SIN, ref)), Traced(tape, tape.place(COS, ref))
+
+
+def sqrt(x: Traced) -> Traced:
+    """The square root."""
+    return Traced(x.tape, x.tape.place(SQRT, x.tape.plain(x)))
+
+
+def select_lt(a: Traced, b: Scalar, x: Scalar, y: Scalar) -> Traced:
+    """X where a < b, else y: the one way to choose by a value."""
+    return Traced(a.tape, a.tape.place(SELECT_LT, *map(a.tape.plain, (a, b, x, y))))
+
+
+class Tape:
+    """Instructions as they are recorded, each only once.
+
+    A number on the tape is a signed reference: k for %k and ~k for its negative. So negation
+    records nothing, a - b and b - a are one instruction, and so are a b and (-a) b; operands that
+    commute are ordered. Rounding is symmetric: none of this changes a value.
+
+    Attributes:
+        inputs: how many numbers each argument has.
+        instructions: what is recorded so far.
+        marks: for each instruction the marks that were set when it was first recorded.
+        names: all marks that were ever set.
+    """
+
+    def __init__(self, inputs: Mapping[str, int]) -> None:
+        self.inputs = dict(inputs)
+        self.instructions = [Instruction(Op.INPUT, (), name) for name in input_names(inputs)]
+        self.marks: list[tuple[str, ...]] = [()] * len(self.instructions)
+        self.names: set[str] = set()
+        self._set: tuple[str, ...] = ()
+        self._places: dict[tuple[object, ...], int] = {}
+
+    def arguments(self) -> list[list[Traced]]:
+        """The inputs as traced numbers, a list an argument."""
+        numbers = (Traced(self, k) for k in range(len(self.instructions)))
+        return [[next(numbers) for _ in range(length)] for length in self.inputs.values()]
+
+    @contextmanager
+    def mark(self, name: str) -> Iterator[None]:
+        """While it lasts, whatever is new on the tape is marked ``name``."""
+        before = self._set
+        self._set = (*before, name)
+        self.names.add(name)
+        try:
+            yield
+        finally:
+            self._set = before
+
+    def place(self, op: Op, *args: int) -> int:
+        """Where the instruction stands, recorded now if it is new."""
+        key = (op, *args)
+        k = self._places.get(key)
+        if k is None:
+            k = self._places[key] = self._append(Instruction(op, args))
+        return k
+
+    def constant(self, value: float) -> int:
+        """The signed reference of a constant; c and -c are one instruction."""
+        if value < 0:
+            return ~self._constant(-float(value))
+        return self._constant(float(value))
+
+    def _constant(self, value: float) -> int:
+        k = self._places.get((CONSTANT, value))
+        if k is None:
+            k = self._append(Instruction(CONSTANT, (), value))
+            self._places[CONSTANT, value] = k
+        return k
+
+    def _append(self, instruction: Instruction) -> int:
+        self.instructions.append(instruction)
+        self.marks.append(self._set)
+        return len(self.instructions) - 1
+
+    def add(self, a: int, b: int) -> Scalar:
+        """A + b of signed references; 0 where they cancel."""
+        if a < 0 and b < 0:
+            return -self.add(~a, ~b)
+        if a < 0:
+            a, b = b, a
+        if b >= 0:
+            return Traced(self, self.place(ADD, a, b) if a <= b else self.place(ADD, b, a))
+        b = ~b
+        if a == b:
+            return 0
+        return Traced(self, self.place(SUB, a, b) if a < b else ~self.place(SUB, b, a))
+
+    def mul(self, a: int, b: int) -> Traced:
+        """A b of signed references."""
+        negative = (a < 0) != (b < 0)
+        a, b = (~a if a < 0 else a), (~b if b < 0 else b)
+        k = self.place(MUL, a, b) if a <= b else self.place(MUL, b, a)
+        return Traced(self, ~k if negative else k)
+
+    def div(self, a: int, b: int) -> Traced:
+        """A / b of signed references."""
+        k = self.place(DIV, ~a if a < 0 else a, ~b if b < 0 else b)
+        return Traced(self, ~k if (a < 0) != (b < 0) else k)
+
+    def plain(self, x: Scalar) -> int:
+        """The place that holds x itself, sign and all."""
+        if not isinstance(x, Traced):
+            return self._constant(float(x))
+        return x.ref if x.ref >= 0 else self.place(NEG, ~x.ref)
+
+    def finish(self, name: str, results: Any) -> Program:
+        """The program whose results are these: nested lists, or a tuple of them for several."""
+        flat: list[Scalar] = []
+        several = results if isinstance(results, tuple) else (results,)
+        shapes = tuple(_flatten(result, flat) for result in several)
+        outputs = tuple(map(self.plain, flat))
+        return Program(name, self.inputs, tuple(self.instructions), outputs, shapes).check()
+
+
+def record(function: Callable[..., Any], inputs: Mapping[str, int], name: str = "f") -> Program:
+    """The program that a function leaves when it is called with traced arguments.
+
+    Args:
+        function: takes a list of scalars an argument; returns nested lists, or a tuple of them.
+        inputs: the arguments in order, by name, and the length of each.
+        name: of the program.
+    """
+    tape = Tape(inputs)
+    return tape.finish(name, function(*tape.arguments()))
+
+
+def _flatten(result: Any, into: list[Scalar]) -> tuple[int, ...]:
+    """Append the numbers of nested lists; return their shape."""
+    if not isinstance(result, Sequence):
+        into.append(result)
+        return ()
+    shapes = {_flatten(row, into) for row in result}
+    if len(shapes) > 1:
+        raise TraceError(f"a result is ragged: it has rows of the shapes {sorted(shapes)}")
+    return (len(result), *(shapes.pop() if shapes else ()))

@@ -1,0 +1,230 @@
+"""Kang's influence coefficients, the properties of [I*] and [P*], and the count of the seven steps.
+
+That the methods are right for every mix of joints is tested in test_methods.py and
+test_christoffel.py.
+"""
+
+import dataclasses
+import itertools
+
+import mpmath
+import numpy as np
+import pytest
+
+from armdyn import Chain
+from armdyn.algorithms import kic, kic_augmented, kinematics
+from armdyn.chain import Frame
+from armdyn.counting import growth
+from armdyn.polynomial import Polynomial
+from armdyn.pose import Pose
+
+MIXES = ["R", "P", "RRRRR", "RRPRR", "PRRPR", "RPPRR", "PPP"]
+ARMS = [Chain.random(len(mix), mix, seed=4) for mix in MIXES]
+EVERY_ARM = pytest.mark.parametrize("chain", ARMS, ids=lambda chain: chain.name)
+
+
+def posture(chain):
+    return np.random.default_rng(chain.n).uniform(-3, 3, chain.n).tolist()
+
+
+# The coefficients are derivatives of the pose ---------------------------------------------------
+
+
+def with_frames(chain):
+    """The arm with a frame on its middle link, and one on its base."""
+    pose = Pose.mdh(0.3, 0.7, -1.1, 0.2)
+    frames = Frame("camera", chain.n // 2, pose), Frame("pedestal", -1, pose)
+    return dataclasses.replace(chain, tip=Pose.mdh(0.1, 0.4, 0.9, -0.2), frames=frames)
+
+
+def pose_derivatives(chain, q, frame):
+    """The pose (4, 4), its first (n, 4, 4) and second (n, n, 4, 4) derivatives.
+
+    By central differences in 60 digits, of which half are left over for the step.
+    """
+    n, arm, h = chain.n, chain.on(mpmath.mpf), mpmath.mpf(10) ** -15
+
+    def pose(*moved):
+        shifted = [q_i + h * moved.count(i + 1) - h * moved.count(-i - 1) for i, q_i in enumerate(q)]
+        return np.array(kinematics.pose(arm, shifted, frame), object)
+
+    joints = range(1, n + 1)
+    first = [(pose(k) - pose(-k)) / (2 * h) for k in joints]
+    second = [
+        [(pose(j, k) - pose(j, -k) - pose(-j, k) + pose(-j, -k)) / (4 * h * h) for k in joints]
+        for j in joints
+    ]
+    return pose(), np.array(first), np.array(second)
+
+
+def axial(W):
+    """w of the matrices of w x, (..., 3, 3) to (3, ...)."""
+    return np.array([W[..., 2, 1], W[..., 0, 2], W[..., 1, 0]])
+
+
+@EVERY_ARM
+@pytest.mark.parametrize("frame", [None, "camera", "link1", "pedestal"])
+def test_coefficients_are_the_derivatives_of_the_pose(chain, frame):
+    """dp/dq and d2p/dq2; and of the rotation (dR/dq_k) R^T = [gR_k]x, hR_jk = d gR_k/dq_j."""
+    chain, q = with_frames(chain), posture(chain)
+    gT, gR, hT, hR = (np.array(a, float) for a in kic.influence(chain.on(float), q, frame))
+    with mpmath.workdps(60):
+        T, dT, ddT = pose_derivatives(chain, [mpmath.mpf(x) for x in q], frame)
+        R, dR, ddR = T[:3, :3], dT[:, :3, :3], ddT[:, :, :3, :3]
+        turning = np.einsum("jkab,cb->jkac", ddR, R) + np.einsum("kab,jcb->jkac", dR, dR)
+        truth = dT[:, :3, 3].T, axial(dR @ R.T), np.moveaxis(ddT[:, :, :3, 3], -1, 0), axial(turning)
+        truth = [np.array(a, float) for a in truth]
+    n = chain.n
+    assert (gT.shape, gR.shape, hT.shape, hR.shape) == ((3, n), (3, n), (3, n, n), (3, n, n))
+    for found, true in zip((gT, gR, hT, hR), truth, strict=True):
+        np.testing.assert_allclose(found, true, rtol=0, atol=1e-14)
+
+
+# Properties of [I*] and [P*], in their corrected form -------------------------------------------
+
+
+def original(chain):
+    """P1, P2, P3 of the original model, as arrays."""
+    model = kic.links(chain.on(float), posture(chain))
+    return tuple(np.array(P, float) for P in kic.inertial_power(model))
+
+
+def modified(chain):
+    """P1, P2, P3 of the modified model, as arrays."""
+    arm = chain.on(float)
+    R, c = kic_augmented.placements(arm, posture(chain))
+    bodies = kic_augmented.augmented_bodies(arm, R, c)
+    gT, gR = kic_augmented.first_order(arm, R, bodies.C)
+    _, P, L = kic_augmented.inertia_matrix(bodies, gT, gR)
+    MhT, hR = kic_augmented.second_order(P, gR)
+    elements = kic_augmented.independent_elements(bodies.III, gT, gR, L, MhT, hR)
+    return tuple(np.array(P, float) for P in kic_augmented.filled_in(chain.n, *elements))
+
+
+def indices(n, condition):
+    """All (i, j, k) for which it holds, ready to index an array; counted from 0."""
+    chosen = [ijk for ijk in itertools.product(range(n), repeat=3) if condition(*ijk)]
+    return tuple(np.array(chosen, int).reshape(-1, 3).T)
+
+
+def same(a, b):
+    return np.allclose(a, b, rtol=0, atol=1e-13)
+
+
+@EVERY_ARM
+def test_inertia_matrix_is_symmetric_and_positive_definite(chain):
+    """(P1), (P2)."""
+    for method in (kic, kic_augmented):
+        I = np.array(method.mass_matrix(chain.on(float), posture(chain)), float)
+        assert (I == I.T).all()
+        assert np.linalg.eigvalsh(I).min() > 0
+
+
+@EVERY_ARM
+@pytest.mark.parametrize("model", [original, modified])
+def test_inertial_power_has_the_corrected_properties(chain, model):
+    """(P3) to (P10)."""
+    (P1, P2, P3), n = model(chain), chain.n
+    assert same(P1, P1.transpose(0, 2, 1))  # P3
+    i, j, k = indices(n, lambda i, j, k: j <= min(i, k))
+    assert same(P1[i, j, k], -P1[k, j, i])  # P4
+    assert same(P1[indices(n, lambda i, j, k: i == max(j, k))], 0)  # P5
+    assert same(P2[indices(n, lambda i, j, k: j >= k)], 0)  # P6
+    assert same(P3, -P3.transpose(1, 0, 2))  # P7
+    assert same(P3[indices(n, lambda i, j, k: i == j)], 0)  # P8
+    i, j, k = indices(n, lambda i, j, k: i < j)
+    assert same(P3[i, j, k], P2[k, i, j])  # P9
+    assert same(P3[j, i, k], -P2[k, i, j])  # P10
+
+
+def test_properties_as_printed_do_not_hold():
+    """(P4) P1_ijk = -P1_jki for j <= k < i, (P6) for j <= k, (P9) with a minus sign."""
+    P1, P2, P3 = original(ARMS[2])
+    i, j, k = indices(5, lambda i, j, k: j <= k < i)
+    assert not same(P1[i, j, k], -P1[j, k, i])
+    assert not same(P2[indices(5, lambda i, j, k: j <= k)], 0)
+    i, j, k = indices(5, lambda i, j, k: k < j and i < j)
+    assert not same(P3[i, j, k], -P2[k, i, j])
+
+
+def test_the_two_models_agree_in_the_symmetric_part_alone():
+    """The paper calls both [P*] identical; they differ, but give the same torque."""
+    first, second = sum(original(ARMS[2])), sum(modified(ARMS[2]))
+    assert np.abs(first - second).max() > 0.01
+    assert same(first + first.transpose(0, 2, 1), second + second.transpose(0, 2, 1))
+
+
+@pytest.mark.parametrize("n", range(1, 9))
+def test_number_of_independent_elements(n):
+    """Section 3: classes of elements that (P3) and (P4) tie together, with and without (P5)."""
+    everything = list(itertools.product(range(n), repeat=3))
+    leader = {ijk: ijk for ijk in everything}
+
+    def find(ijk):
+        while leader[ijk] != ijk:
+            ijk = leader[ijk]
+        return ijk
+
+    for i, j, k in everything:
+        leader[find((i, j, k))] = find((i, k, j))
+        if j <= min(i, k):
+            leader[find((i, j, k))] = find((k, j, i))
+    nonzero = {find((i, j, k)) for i, j, k in everything if i != max(j, k)}
+    assert len(nonzero) == Polynomial.parse("1/3n^3-1/3n")(n)
+    assert len({find(ijk) for ijk in everything}) == Polynomial.parse("1/3n^3+1/2n^2+1/6n")(n)
+
+
+def test_the_modified_model_evaluates_no_more_than_these():
+    """(n^3 - n)/3 elements of P1; P2 has one more index free, P3 is skew."""
+    arm = ARMS[2].on(float)
+    R, c = kic_augmented.placements(arm, posture(ARMS[2]))
+    bodies = kic_augmented.augmented_bodies(arm, R, c)
+    gT, gR = kic_augmented.first_order(arm, R, bodies.C)
+    _, P, L = kic_augmented.inertia_matrix(bodies, gT, gR)
+    MhT, hR = kic_augmented.second_order(P, gR)
+    elements = kic_augmented.independent_elements(bodies.III, gT, gR, L, MhT, hR)
+    assert [len(P) for P in elements] == [40, 40, 20]
+
+
+# Operation counts -------------------------------------------------------------------------------
+
+# Step: published M, A; counted M, A.
+STEPS = {
+    "step 1": ("51n-87", "39n-66", "39n-70", "27n-48"),
+    "step 2": ("84n-84", "70n-70", "40n-42", "42n-44"),
+    "step 3": ("3n^2-3n", "2n^2+4n", "3n^2-5n+2", "3n^2-5n+2"),
+    "step 4": ("3.5n^2+12.5n", "2.5n^2+8.5n", "3n^2+10n-12", "2.5n^2+4.5n-8"),
+    "step 5": ("6n^2-12n", "3n^2-3n-2", "6n^2-16n+12", "3n^2-10n+9"),
+    "step 6": ("3n^3-1.5n^2-3.5n", "2n^3-3n", "2.5n^3-0.5n^2-6n+2", "5/3n^3-n^2-14/3n+2"),
+    "step 7": ("0", "11/6n^3-n^2+2/3n", "0", "1.5n^3-2n^2+0.5n"),
+}
+
+
+@pytest.mark.parametrize("step", STEPS)
+def test_a_step_takes_no_more_than_published(step):
+    """Except step 3, whose published additions forget the differences C*_k - O_i."""
+    *published, mul, add = map(Polynomial.parse, STEPS[step])
+    found = growth("christoffel", "kic-augmented", stage=step, sizes=range(3, 9))
+    assert (found["mul"], found["add"]) == (mul, add)
+    for n in range(3, 9):
+        assert mul(n) <= published[0](n)
+        assert step == "step 3" or add(n) <= published[1](n)
+
+
+def test_the_seven_steps_together():
+    """The printed sum is 3n^3+11n^2+129n-171 M, 23/6n^3+13/2n^2+691/6n-138 A."""
+    steps = [growth("christoffel", "kic-augmented", stage=s, sizes=range(3, 9)) for s in STEPS]
+    mul = sum((step["mul"] for step in steps), Polynomial())
+    add = sum((step["add"] for step in steps), Polynomial())
+    assert (str(mul), str(add)) == ("2.5n^3+11.5n^2+62n-108", "19/6n^3+5.5n^2+163/3n-87")
+    assert (mul(6), add(6)) == (1218, 1121)  # printed 1647, 1715
+
+
+def test_momentum_needs_less_than_the_seven_steps():
+    """Mass matrix and Christoffel symbols together, kinematics included, what both need once."""
+    quantities = "christoffel", "mass_matrix"
+    symbols, matrix = (growth(q, "momentum", sizes=range(3, 9)) for q in quantities)
+    bodies = growth("mass_matrix", "momentum", stage="bodies", sizes=range(3, 9))
+    mul, add = (symbols[op] + matrix[op] - bodies[op] for op in ("mul", "add"))
+    assert (str(mul), str(add)) == ("n^3+8.5n^2+104.5n-157", "2/3n^3+7n^2+253/3n-116")
+    assert mul(6) + add(6) == 1778

@@ -1,0 +1,221 @@
+"""The Lagrangian formulation of Zomaya and Morris (1988), its approximation and its tables."""
+
+from decimal import Decimal
+
+import numpy as np
+import pytest
+
+from armdyn import Chain
+from armdyn.algorithms import find, kinematics, lagrange, newton_euler, zomaya_morris
+from armdyn.library import load
+from armdyn.papers.zomaya1988 import POSTURE, SPEEDS, TABLES
+from tests.arms import with_rotors
+
+MIXES = ("RRR", "PRR", "RPR", "RRP", "PPR", "RRPRRR", "PRPRRP")
+
+
+@pytest.fixture(scope="module")
+def stanford():
+    """The Stanford arm of Paul 1981 and Bejczy 1974, actuator inertia included."""
+    return load("stanford").chain
+
+
+# The formulas ------------------------------------------------------------------------------------
+
+
+def matrix(delta):
+    """Eq. (7)."""
+    return np.vstack([np.transpose([list(c) for c in delta.columns()]), np.zeros(4)])
+
+
+def placements(arm, q):
+    """H_l of each link, (4, 4)."""
+    links = kinematics.frames(arm, q)[1:]
+    return [np.vstack([np.transpose([list(c) for c in link]), [0, 0, 0, 1]]) for link in links]
+
+
+@pytest.mark.parametrize("mix", MIXES)
+def test_derivatives_of_the_transformations(mix):
+    """By complex step: dH_l/dq_k = H_l Delta_k, and d2H_l/dq_j dq_k = H_l Delta_min Delta_max."""
+    chain, h = Chain.random(len(mix), mix, seed=2), 1e-30
+    q = np.random.default_rng(0).uniform(-3, 3, chain.n)
+    arm, exact = chain.on(complex), chain.on(float)
+    H = placements(exact, q.tolist())
+    Delta = [[matrix(d) for d in row] for row in lagrange.differentials(exact, q.tolist())]
+    for j in range(chain.n):
+        moved = (q + 1j * h * np.eye(chain.n)[j]).tolist()
+        Hs = placements(arm, moved)
+        Deltas = lagrange.differentials(arm, moved)
+        for end in range(j, chain.n):
+            first = Hs[end].imag / h
+            np.testing.assert_allclose(first, H[end] @ Delta[end][j], atol=1e-13)
+            for k in range(end + 1):
+                second = (Hs[end] @ matrix(Deltas[end][k])).imag / h
+                product = Delta[end][min(j, k)] @ Delta[end][max(j, k)]
+                np.testing.assert_allclose(second, H[end] @ product, atol=1e-13)
+
+
+def printed_trace(delta_i, delta_j, delta_k, moments, mass, centre):
+    """m_11 + m_22 + m_33 by Q1 to Q9 of eq. (17) as printed, with minus signs for Q5 and Q7."""
+    (ix, iy, iz), (dix, diy, diz) = delta_i
+    (jx, jy, jz), _ = delta_j
+    (kx, ky, kz), (dkx, dky, dkz) = delta_k
+    (Ixx, Iyy, Izz), m, (x, y, z) = moments, mass, centre
+    sx, sy, sz = (-Ixx + Iyy + Izz) / 2, (Ixx - Iyy + Izz) / 2, (Ixx + Iyy - Izz) / 2
+    Q1 = -iz * (jy * kx * sy + (dky * -jz + jy * dkz) * m * y)
+    Q2 = iy * (jz * kx * sz + (-jz * dky + jy * dkz) * m * z)
+    Q3 = ((-jz * kz - jy * ky) * x + jy * kx * y + jz * kx * z - jz * dky + jy * dkz) * m * dix
+    Q4 = iz * (ky * jx * sx + (jz * dkx - jx * dkz) * m * x)
+    Q5 = -ix * (jz * ky * sz + (jz * dkx - jx * dkz) * m * z)
+    Q6 = (jx * ky * x + (-jz * kz - jx * kx) * y + jz * ky * z + jz * dkx - jx * dkz) * m * diy
+    Q7 = -iy * (kz * jx * sx + (-jy * dkx + jx * dky) * m * x)
+    Q8 = ix * (kz * jy * sy + (-jy * dkx + jx * dky) * m * y)
+    Q9 = (jx * kz * x + jy * kz * y + (-jy * ky - jx * kx) * z - jy * dkx + jx * dky) * m * diz
+    return Q1 + Q2 + Q3 + Q4 + Q5 + Q6 + Q7 + Q8 + Q9
+
+
+def test_trace_is_the_printed_expansion(stanford):
+    """Eq. (17), for links without products of inertia: the Stanford arm's have none."""
+    arm, q = stanford.on(float), [0.3, -0.8, 0.4, 1.1, -0.6, 0.9]
+    deltas = lagrange.differentials(arm, q)
+    P = zomaya_morris.velocity_coefficients(arm, deltas)
+    Q = np.zeros((6, 6, 6))
+    for end, row in enumerate(deltas):
+        xx, xy, xz, yy, yz, zz = arm.inertia[end]
+        assert xy == xz == yz == 0
+        body = (xx, yy, zz), arm.mass[end], tuple(arm.com[end])
+        for i, j, k in np.ndindex(end + 1, end + 1, end + 1):
+            Q[i, j, k] += printed_trace(row[i], row[j], row[k], *body)
+    np.testing.assert_allclose(P, Q, atol=1e-14)
+
+
+# The approximation -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("mix", MIXES)
+def test_approximation_is_exact_at_rest_and_for_one_moving_joint(mix):
+    """What it neglects is the order of two different joints."""
+    chain = Chain.random(len(mix), mix, seed=4)
+    arm, q = chain.on(float), np.random.default_rng(1).uniform(-3, 3, chain.n).tolist()
+    for qd in np.vstack([np.zeros(chain.n), 2 * np.eye(chain.n)]).tolist():
+        np.testing.assert_allclose(
+            zomaya_morris.bias(arm, q, qd), newton_euler.bias(arm, q, qd), atol=1e-12
+        )
+
+
+def test_neglected_term_is_not_small(stanford):
+    """Velocity torques of the Stanford arm, all joints at 0.3 with equal speed: 18 to 196 % off."""
+    arm, q, qd = stanford.on(float).without_gravity(), [POSTURE] * 6, [1.0] * 6
+    exact = np.array(newton_euler.bias(arm, q, qd))
+    error = np.abs(np.array(zomaya_morris.bias(arm, q, qd)) / exact - 1)
+    assert error.min() == pytest.approx(0.18, abs=0.005)
+    assert error.max() == pytest.approx(1.96, abs=0.005)
+    assert error[5] == pytest.approx(1.0, abs=1e-12)
+
+
+def test_only_the_approximation_is_marked_so():
+    assert not find("bias", "zomaya-morris").exact
+    assert find("bias", "lagrange").exact
+
+
+def test_rotors_stay_out():
+    """They are added once, elsewhere."""
+    chain, q = Chain.random(4, "RPRR", seed=1), [0.1, 0.2, 0.3, 0.4]
+    plain, geared = chain.on(float), with_rotors(chain).on(float)
+    assert lagrange.mass_matrix(plain, q) == lagrange.mass_matrix(geared, q)
+
+
+# The printed tables ------------------------------------------------------------------------------
+
+
+def half_a_digit(printed):
+    """What rounding to the printed digits may have moved."""
+    return 0.5 * 10.0 ** Decimal(printed).as_tuple().exponent
+
+
+def column(row, joint):
+    """The four printed torques of a joint, cases 1 to 4."""
+    return [table[row][joint - 1] for table in TABLES]
+
+
+def is_quadratic(printed):
+    """Whether numbers rounded to these digits can be g + M w + b w^2 at the four speeds.
+
+    The parabola through the first three cases predicts the fourth, and the rounding of all four
+    says how far off it may be.
+    """
+    first, last = np.array(SPEEDS[:3]), SPEEDS[3]
+    weights = np.linalg.solve(np.vander(first, increasing=True).T, last ** np.arange(3))
+    *known, fourth = map(float, printed)
+    *slack, slack_of_fourth = map(half_a_digit, printed)
+    return abs(weights @ known - fourth) <= np.abs(weights) @ slack + slack_of_fourth
+
+
+def test_torque_is_quadratic_in_the_common_speed(stanford):
+    """At a fixed posture with qd = qdd = w, for any arm; so the test on the tables is just."""
+    arm, q = stanford.on(float), [POSTURE] * 6
+    torques = [newton_euler.inverse_dynamics(arm, q, [w] * 6, [w] * 6) for w in SPEEDS]
+    fit = np.linalg.solve(np.vander(SPEEDS[:3]), torques[:3])
+    np.testing.assert_allclose(np.vander(SPEEDS, 3) @ fit, torques, atol=1e-11)
+
+
+def test_tables_are_refuted():
+    """No arm has the printed torques: these columns are no quadratics in w."""
+    refuted = {
+        (row, joint)
+        for row in ("I", "II")
+        for joint in range(1, 7)
+        if not is_quadratic(column(row, joint))
+    }
+    assert refuted == {("I", 2), ("I", 3), *(("II", joint) for joint in range(1, 6))}
+
+
+def test_row_one_joint_one_is_refuted_if_its_zero_was_dropped():
+    """Printed 1.1 between 0.754 and 1.178: as 1.10 it is refuted, as 1.05 to 1.15 it is not."""
+    printed = column("I", 1)
+    assert printed[1] == "1.1"
+    assert not is_quadratic([printed[0], "1.10", *printed[2:]])
+
+
+def joint_six(chain, velocity_torque):
+    """Torque of joint 6 in the four cases, M w + velocity torque (gravity gives it none)."""
+    arm, q = chain.on(float).without_gravity(), [POSTURE] * 6
+    M = np.array(lagrange.mass_matrix(arm, q)) + np.diag(arm.rotor_inertia)
+    return np.array([(M[5] * w).sum() + velocity_torque(arm, q, [w] * 6)[5] for w in SPEEDS])
+
+
+def test_joint_six_of_row_two(stanford):
+    """By the paper's simplified terms: three cells to the last digit, the first prints 0.01048."""
+    found = joint_six(stanford, zomaya_morris.bias)
+    np.testing.assert_array_equal(np.round(found, 4), [0.0104, 0.0167, 0.0209, 0.0313])
+    printed = column("II", 6)
+    for torque, cell in list(zip(found, printed, strict=True))[1:]:
+        assert abs(torque - float(cell)) <= half_a_digit(cell)
+    assert found[0] == pytest.approx(float(printed[0]), rel=5e-3)
+
+
+def in_reverse_order(arm, q, qd):
+    """Velocity torque with Delta_max Delta_min in place of Delta_min Delta_max."""
+    P = np.array(zomaya_morris.velocity_coefficients(arm, lagrange.differentials(arm, q)))
+    j, k = np.indices((arm.n, arm.n))
+    return (P[:, np.maximum(j, k), np.minimum(j, k)] * np.outer(qd, qd)).sum(axis=(1, 2))
+
+
+def test_joint_six_of_row_one(stanford):
+    """The exact torque is another; with the Deltas in reverse order all four cells come out.
+
+    For joint 6 that order reverses the sign of the velocity torque.
+    """
+    exact = joint_six(stanford, lagrange.bias)
+    np.testing.assert_array_equal(np.round(exact, 4), [0.0104, 0.0165, 0.0206, 0.0307])
+    found = joint_six(stanford, in_reverse_order)
+    np.testing.assert_allclose(found + exact, 2 * joint_six(stanford, zomaya_morris.bias))
+    for torque, cell in zip(found, column("I", 6), strict=True):
+        assert abs(torque - float(cell)) <= half_a_digit(cell)
+
+
+def test_joint_three_at_rest_has_the_other_sign(stanford):
+    """It holds 60.6 N up; the printed -57 N and more tend to -60.6 N."""
+    at_rest = lagrange.bias(stanford.on(float), [POSTURE] * 6, [0] * 6)[2]
+    assert at_rest == pytest.approx(60.6, abs=0.05)
+    assert all(float(cell) < 0 for row in ("I", "II") for cell in column(row, 3))

@@ -1,0 +1,168 @@
+"""The arm that a URDF describes is the arm that Pinocchio sees in it, on every quantity."""
+
+import math
+import re
+from importlib import resources
+
+import numpy as np
+import pytest
+
+from armdyn import Chain, ModelError
+from armdyn.algorithms import kinematics, newton_euler
+from armdyn.algorithms.regressor import regressor
+from armdyn.inertia import Inertia
+from armdyn.loaders import urdf
+from armdyn.random_arms import STRUCTURES
+from tests.urdf_writer import write
+
+pinocchio = pytest.importorskip("pinocchio")
+
+MODELS = resources.files("armdyn") / "models"
+SHIPPED = sorted(entry.name for entry in MODELS.iterdir() if entry.name.endswith(".urdf"))
+
+
+def ours(chain, tip, q, qd, qdd):
+    """All quantities by armdyn, the regressor's columns for the URDF's own link frames."""
+    arm, state = chain.on(float), [row.tolist() for row in (q, qd, qdd)]
+    Y = np.array(regressor(arm, *state)).reshape(chain.n, chain.n, 10)
+    to_normal = [to_normal_frame(chain.find_frame(link.name)[1]) for link in chain.links]
+    return {
+        "pose": kinematics.pose(arm, state[0], tip),
+        "jacobian": kinematics.jacobian(arm, state[0], tip),
+        "mass matrix": newton_euler.mass_matrix(arm, state[0]),
+        "bias": newton_euler.bias(arm, *state[:2]),
+        "gravity": newton_euler.gravity(arm, state[0]),
+        "inverse dynamics": newton_euler.inverse_dynamics(arm, *state),
+        "regressor": np.concatenate([Y[:, i] @ to_normal[i] for i in range(chain.n)], axis=1),
+    }
+
+
+def to_normal_frame(pose):
+    """The matrix (10, 10) that takes parameters in a link's own frame to those in E_i."""
+    return np.column_stack(
+        [Inertia.from_parameters(unit).seen_from(pose).parameters() for unit in np.eye(10)]
+    )
+
+
+def theirs(text, locked, tip, q, qd, qdd):
+    """The same by Pinocchio, on the model with the same joints locked."""
+    model = pinocchio.buildModelFromXML(text)
+    reference = pinocchio.neutral(model)
+    for name, position in locked:
+        reference[model.joints[model.getJointId(name)].idx_q] = position
+    model = pinocchio.buildReducedModel(
+        model, [model.getJointId(name) for name, _ in locked], reference
+    )
+    data, q = model.createData(), configuration(model, q)
+    frame = model.getFrameId(tip)
+    pinocchio.framesForwardKinematics(model, data, q)
+    pinocchio.computeJointJacobians(model, data, q)
+    jacobian = pinocchio.getFrameJacobian(model, data, frame, pinocchio.LOCAL_WORLD_ALIGNED)
+    M = np.triu(pinocchio.crba(model, data, q))
+    return {
+        "pose": data.oMf[frame].homogeneous,
+        "jacobian": jacobian,
+        "mass matrix": M + np.triu(M, 1).T,
+        "bias": pinocchio.nonLinearEffects(model, data, q, qd).copy(),
+        "gravity": pinocchio.computeGeneralizedGravity(model, data, q).copy(),
+        "inverse dynamics": pinocchio.rnea(model, data, q, qd, qdd).copy(),
+        "regressor": pinocchio.computeJointTorqueRegressor(model, data, q, qd, qdd).copy(),
+    }
+
+
+def configuration(model, q):
+    """q as Pinocchio writes it: an unlimited angle by its cosine and sine."""
+    pairs = zip(q, list(model.joints)[1:], strict=True)
+    return np.concatenate([[np.cos(x), np.sin(x)] if joint.nq == 2 else [x] for x, joint in pairs])
+
+
+def errors(text, chain, tip, seed=0):
+    """The largest relative error of each quantity in a random state."""
+    state = np.random.default_rng(seed).uniform(-3, 3, (3, chain.n))
+    truth = theirs(text, chain.locked, tip, *state)
+    return {
+        name: relative_error(np.array(found), truth[name])
+        for name, found in ours(chain, tip, *state).items()
+    }
+
+
+def relative_error(found, truth):
+    """Against the largest entry; Pinocchio drops axes of length one."""
+    return np.abs(found - truth.reshape(found.shape)).max() / max(np.abs(truth).max(), 1e-3)
+
+
+def drawn(n, seed):
+    """A random arm of n joints of either kind, its structure taken in turn."""
+    letters = np.random.default_rng([n, seed]).choice(list("RRP"), n)
+    return Chain.random(n, "".join(letters), seed, STRUCTURES[seed % len(STRUCTURES)])
+
+
+def stated(chain):
+    """The relative accuracy that the chain's notes say is lost, summed."""
+    found = (re.search(r"relative accuracy of about (\S+)$", note) for note in chain.notes)
+    return sum(float(match[1]) for match in found if match)
+
+
+@pytest.mark.parametrize("file", SHIPPED)
+def test_shipped_arms(file):
+    """Every link that moves, seen as the tip."""
+    text = (MODELS / file).read_text()
+    chain = urdf.load(text, snap=0)
+    for link in chain.frame_names:
+        if chain.find_frame(link)[0] >= 0:
+            assert max(errors(text, chain, link).values()) < 1e-12, link
+
+
+@pytest.mark.parametrize(
+    "choices",
+    [
+        {"tip": "panda_leftfinger"},
+        {"tip": "panda_link4"},
+        {"lock": {"panda_joint3": 0.5, "panda_finger_joint1": 0.03}},
+        {"lock": {"panda_finger_joint1": 0.01, "panda_finger_joint2": 0.04}},
+        {"tip": "panda_hand_tcp", "lock": {"panda_joint1": math.pi / 2, "panda_joint7": -1}},
+    ],
+    ids=str,
+)
+def test_chosen_and_locked_joints(choices):
+    text = (MODELS / "panda.urdf").read_text()
+    chain = urdf.load(text, snap=0, **choices)
+    tip = choices.get("tip", "panda_link7")
+    assert max(errors(text, chain, tip).values()) < 1e-12
+
+
+@pytest.mark.parametrize("n", range(1, 13))
+def test_random_arms(n):
+    """27 arms of each size, three of each structure: 324 in all."""
+    for seed in range(27):
+        original = drawn(n, seed)
+        text = write(original, seed)
+        chain = urdf.load(text, tip="tip", snap=0)
+        found = errors(text, chain, "tip", seed)
+        assert max(found.values()) < 1e-12, f"{original.name}: {found}"
+
+
+@pytest.mark.parametrize("digits", range(2, 13))
+def test_nearly_parallel_axes(digits):
+    """Axes 10^-digits rad off parallel are right to the accuracy stated, or refused.
+
+    The accuracy is stated as an order of magnitude: a torque sums several terms that are off by
+    it. Refused are only those of 1e-6 to 1e-9 rad, which snap= makes parallel; closer ones are
+    parallel by themselves.
+    """
+    rng = np.random.default_rng(digits)
+    refused = 0
+    for seed in range(8):
+        n = (2, 3, 6)[seed % 3]
+        original = Chain.random(n, None, seed, ("parallel", "antiparallel")[seed % 2])
+        tilts = [0.0, *(10.0**-digits * rng.uniform(1, 5, n - 1)).tolist()]
+        text = write(original, seed, tilts)
+        try:
+            chain = urdf.load(text, tip="tip", snap=0)
+        except ModelError as error:
+            snap = float(re.search(r"snap=(\S+)", str(error))[1])
+            chain = urdf.load(text, tip="tip", snap=max(snap, 1.01 * max(tilts)))
+            refused += 1
+        found = errors(text, chain, "tip", seed)
+        assert max(found.values()) < 10 * stated(chain) + 1e-12, f"{original.name}: {found}"
+    assert (refused > 0) == (6 <= digits <= 9)

@@ -1,0 +1,272 @@
+"""The URDF reader: which chain it takes, the frames it gives it, and what it says of both."""
+
+import math
+from importlib import resources
+
+import numpy as np
+import pytest
+
+from armdyn import Chain, ModelError
+from armdyn.algorithms import kinematics, newton_euler
+from armdyn.loaders import urdf
+from armdyn.pose import Pose, quarter_turns
+from tests.test_bad_input import ELBOW, GOOD, LOWER, SHOULDER, added, edited, in_joint, side_arm
+from tests.urdf_writer import write
+
+MODELS = resources.files("armdyn") / "models"
+QUARTER = math.pi / 2
+
+
+def shipped(name, **choices):
+    return urdf.load((MODELS / f"{name}.urdf").read_bytes(), **choices)
+
+
+def tip_pose(chain, q, frame=None):
+    return np.array(kinematics.pose(chain.on(float), list(q), frame))
+
+
+# The frames ---------------------------------------------------------------------------------
+
+
+def test_panda_has_the_table_its_maker_prints():
+    """Franka Emika, FCI documentation, Denavit-Hartenberg parameters (Craig's convention)."""
+    chain = shipped("panda")
+    table = chain.to_mdh()
+    assert table["b"].tolist() == [0, 0, 0, 0.0825, -0.0825, 0, 0.088]
+    assert table["d"].tolist() == [0, 0, 0.316, 0, 0.384, 0, 0]
+    assert table["beta"].tolist() == [x * QUARTER for x in (0, -1, 1, 1, -1, 1, 1)]
+    assert not table["theta"].any()
+    assert chain.base == Pose(translation=(0.0, 0.0, 0.333))
+    assert chain.find_frame("panda_link8") == (6, Pose(translation=(0.0, 0.0, 0.107)))
+
+
+def test_ur5_has_the_table_its_maker_prints():
+    """Universal Robots, "DH parameters": a, d and alpha, up to the signs of turned x-axes."""
+    chain = shipped("ur5")
+    table = chain.to_mdh()
+    assert table["b"] == pytest.approx([0, 0, 0.425, 0.39225, 0, 0], abs=1e-15)
+    assert table["d"] == pytest.approx([0, 0, 0, 0.10915, 0.09465, 0], abs=1e-15)
+    assert table["beta"].tolist() == [x * QUARTER for x in (0, -1, 0, 0, -1, 1)]
+    assert np.count_nonzero(table["b"]) == np.count_nonzero(table["d"]) == 2
+    assert chain.find_frame("tool0")[1].translation == pytest.approx((0, 0, 0.0823), abs=1e-15)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_exact_zeros_survive_any_placement_of_the_links_frames(seed):
+    """Twist and distance of two axes do not depend on frames: what was drawn as 0 is found so."""
+    original = Chain.random(6, None, seed, "orthogonal")
+    found = urdf.load(write(original, seed), tip="tip")
+    for drawn, joint in zip(original.joints[1:], found.joints[1:], strict=True):
+        k, turns = quarter_turns(drawn.beta), quarter_turns(joint.beta)
+        assert turns is not None and turns % 2 == k % 2
+        if k % 2:  # crossing axes have one common normal
+            assert (joint.b == 0) == (drawn.b == 0)
+        assert abs(joint.b) == pytest.approx(abs(drawn.b), abs=1e-14)
+        assert abs(joint.theta) <= QUARTER
+
+
+@pytest.mark.parametrize("structure", ["parallel", "antiparallel", "coincident"])
+def test_parallel_axes_shift_no_frame_along_them(structure):
+    """d = 0 where an axis is parallel to the next; b = 0 and theta = 0 where they coincide."""
+    for seed in range(6):
+        found = urdf.load(write(Chain.random(7, None, seed, structure), seed), tip="tip")
+        for i, (joint, following) in enumerate(zip(found.joints, found.joints[1:], strict=False)):
+            if following.beta in (0, math.pi):
+                assert joint.d == 0
+                assert i == 0 or following.b != 0 or joint.theta == 0
+
+
+def test_prismatic_axes_meet_the_axis_before_and_cost_no_offset():
+    for seed in range(20):
+        kinds = "".join(np.random.default_rng(seed).choice(list("RP"), 6))
+        found = urdf.load(write(Chain.random(6, kinds, seed), seed), tip="tip")
+        assert all(joint.b == 0 for joint in found.joints if joint.kind == "P")
+
+
+def test_one_joint_stands_in_its_links_own_frame():
+    chain = urdf.load(GOOD, tip="lower")
+    assert chain.n == 1 and chain.tip == Pose() == chain.find_frame("lower")[1]
+
+
+# Which chain --------------------------------------------------------------------------------
+
+
+def test_trunk_ends_where_two_joints_leave_a_link():
+    chain = shipped("panda")
+    assert [joint.name for joint in chain.joints] == [f"panda_joint{i}" for i in range(1, 8)]
+    assert chain.locked == (("panda_finger_joint1", 0.0), ("panda_finger_joint2", 0.0))
+    assert chain.find_frame("panda_leftfinger")[0] == 6
+    assert chain.tip == chain.find_frame("panda_link7")[1]
+
+
+def test_tip_moves_exactly_the_joints_up_to_it():
+    chain = shipped("panda", tip="panda_leftfinger")
+    assert chain.n == 8 and chain.joints[-1].name == "panda_finger_joint1"
+    assert chain.locked == (("panda_finger_joint2", 0.0),)
+    chain = shipped("panda", tip="panda_link3")
+    assert chain.n == 3 and len(chain.locked) == 6
+
+
+def test_mimic_joint_is_locked_where_its_leader_puts_it():
+    chain = shipped("panda", lock={"panda_finger_joint1": 0.03})
+    assert dict(chain.locked) == {"panda_finger_joint1": 0.03, "panda_finger_joint2": 0.03}
+    left, right = (chain.find_frame(f"panda_{side}finger")[1] for side in ("left", "right"))
+    apart = np.subtract(left.translation, right.translation)
+    assert np.linalg.norm(apart) == pytest.approx(0.06, rel=1e-12)
+    followed = in_joint(
+        ELBOW, "<axis", '<mimic joint="shoulder" multiplier="-2" offset="0.5"/><axis'
+    )
+    with pytest.raises(ModelError, match="no joint moves"):
+        urdf.load(followed, lock={"shoulder": 0.25})
+    assert urdf.load(followed, tip="lower").locked == (("elbow", 0.5),)
+
+
+def test_locked_joint_is_the_arm_at_that_position():
+    whole = urdf.load(GOOD, tip="tool")
+    for locked, others in (("shoulder", [1]), ("elbow", [0])):
+        part = urdf.load(GOOD, tip="tool", lock={locked: 0.7})
+        q = np.where(np.arange(2) == others[0], -0.4, 0.7)
+        assert tip_pose(part, [-0.4]) == pytest.approx(tip_pose(whole, q), abs=1e-14)
+        M = newton_euler.mass_matrix(whole.on(float), q.tolist())
+        assert newton_euler.mass_matrix(part.on(float), [-0.4])[0][0] == pytest.approx(
+            M[others[0]][others[0]], rel=1e-12
+        )
+
+
+def test_one_branch_locked_leaves_the_other():
+    text = added(side_arm(parent="base"))
+    chain = urdf.load(text, lock={"to_side": 1})
+    assert [joint.name for joint in chain.joints] == ["shoulder", "elbow"]
+    assert chain.find_frame("side")[0] == -1
+    other = urdf.load(text, tip="upper")
+    assert (other.joints, other.links) == (chain.joints, chain.links)
+    assert (other.locked, chain.locked) == ((("to_side", 0.0),), (("to_side", 1.0),))
+
+
+def test_base_is_a_mere_change_of_frame():
+    """On the same arm, seen from a link fixed to its root, gravity turned along."""
+    original = Chain.random(5, "RPRRP", 4)
+    text = write(original, 4)
+    whole = urdf.load(text, tip="tip")
+    mount = np.array(whole.find_frame("mount")[1].matrix)
+    gravity = mount[:3, :3].T @ whole.gravity
+    part = urdf.load(text, base="mount", tip="tip", gravity=gravity)
+    q, qd = np.random.default_rng(0).uniform(-2, 2, (2, 5)).tolist()
+    assert mount @ tip_pose(part, q) == pytest.approx(tip_pose(whole, q), abs=1e-13)
+    forces = [newton_euler.bias(chain.on(float), q, qd) for chain in (whole, part)]
+    assert forces[0] == pytest.approx(forces[1], rel=1e-12)
+    assert "base" not in part.frame_names
+
+
+def test_base_in_mid_arm_drops_what_lies_before():
+    chain = shipped("panda", base="panda_link3")
+    assert chain.n == 4 and chain.joints[0].name == "panda_joint4"
+    assert "panda_link2" not in chain.frame_names
+
+
+# What is read -------------------------------------------------------------------------------
+
+
+def test_names_limits_and_friction():
+    chain = urdf.load(GOOD)
+    shoulder, elbow = chain.joints
+    assert (chain.name, [link.name for link in chain.links]) == ("arm", ["lower", "upper"])
+    assert (shoulder.lower, shoulder.upper) == (-2, 2.5)
+    assert (shoulder.velocity, shoulder.effort) == (3, 40)
+    assert (shoulder.viscous, shoulder.coulomb) == (0.5, (-0.25, 0.25))
+    assert (elbow.lower, elbow.upper, elbow.effort) == (-math.inf, math.inf, math.inf)
+    assert urdf.load(GOOD, name="mine").name == "mine"
+
+
+def test_continuous_joints_have_no_limits():
+    limited = in_joint(ELBOW, "<axis", '<limit lower="-1" upper="1" velocity="5"/><axis')
+    elbow = urdf.load(limited).joints[1]
+    assert (elbow.lower, elbow.upper, elbow.velocity) == (-math.inf, math.inf, 5)
+
+
+def test_links_are_seen_in_their_own_frames():
+    """Frames of the good arm by hand: each joint's origin, then its turn about its axis."""
+    chain = urdf.load(GOOD)
+    turned = Pose.mdh(0, 0, 0.25, 0)  # about z
+    pitch = Pose.of(
+        [[math.cos(1.5), 0, math.sin(1.5)], [0, 1, 0], [-math.sin(1.5), 0, math.cos(1.5)]]
+    )
+    lower = Pose(translation=(0, 0, 0.5)) @ pitch @ turned
+    roll = Pose.mdh(0, 0.3, 0, 0)
+    upper = lower @ Pose(translation=(0.4, 0, 0)) @ roll
+    assert set(chain.frame_names) == {"base", "lower", "upper", "tool"}
+    assert tip_pose(chain, [0.25, 0], "base") == pytest.approx(np.eye(4), abs=0)
+    assert tip_pose(chain, [0.25, 0], "lower") == pytest.approx(lower.matrix, abs=1e-15)
+    assert tip_pose(chain, [0.25, 0], "upper") == pytest.approx(upper.matrix, abs=1e-15)
+    assert tip_pose(chain, [0.25, 0]) == pytest.approx(upper.matrix, abs=1e-15)
+
+
+def test_inertia_fixed_to_the_base_is_dropped():
+    stone = LOWER.replace('"lower"', '"base"')
+    assert urdf.load(edited(('<link name="base"/>', stone))) == urdf.load(GOOD)
+
+
+def test_what_is_no_arm_is_not_read():
+    clutter = added(
+        '<transmission name="t"><joint name="shoulder"/></transmission>',
+        '<gazebo reference="lower"><mu1>nan</mu1></gazebo>',
+        '<material name="red"><color rgba="x"/></material>',
+    )
+    mesh = '<visual><origin xyz="?"/><geometry><mesh filename="package://a/b.stl"/></geometry></visual>'
+    clutter = clutter.replace('<link name="lower">', f'<link name="lower">{mesh}')
+    fixed_axis = clutter.replace(
+        '<origin xyz="0 0 0.125"', '<axis xyz="0 0 0"/><origin xyz="0 0 0.125"'
+    )
+    assert urdf.load(fixed_axis) == urdf.load(GOOD)
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "latin-1"])
+def test_encodings(encoding):
+    named = GOOD.replace(
+        'version="1.0"', f'version="1.0" encoding="{encoding.removesuffix("-sig")}"'
+    )
+    named = named.replace('name="arm"', 'name="Ärmchen"')
+    assert urdf.load(named.encode(encoding)).name == "Ärmchen"
+
+
+def test_axis_of_any_length_is_a_direction():
+    for factor in (1e-300, 1e-5, 7, 1e300):
+        longer = in_joint(SHOULDER, '<axis xyz="0 0 1"', f'<axis xyz="0 0 {factor}"')
+        assert urdf.load(longer) == urdf.load(GOOD)
+
+
+def test_axis_is_x_if_not_given():
+    along_x = in_joint(SHOULDER, '<axis xyz="0 0 1"/>', '<axis xyz="1 0 0"/>')
+    assert urdf.load(in_joint(SHOULDER, '<axis xyz="0 0 1"/>', "")) == urdf.load(along_x)
+
+
+# What is noted ------------------------------------------------------------------------------
+
+
+def test_snapped_angles_are_noted_and_can_be_kept():
+    along_z = ELBOW.replace('<axis xyz="0 1 0"', '<axis xyz="0 0 1"')
+    text = edited((ELBOW, along_z.replace('rpy="0.3 0 0"', 'rpy="1.57079632679 0 0"')))
+    snapped, kept = urdf.load(text), urdf.load(text, snap=0)
+    assert any("'elbow': origin rpy='1.57079632679 0 0' snapped" in note for note in snapped.notes)
+    assert (snapped.joints[1].beta, kept.joints[1].beta) == (QUARTER, 1.57079632679)
+    assert not kept.notes
+
+
+def test_snap_turns_printed_angles_into_quarter_turns():
+    """The xArm's URDF prints 1.5708: it keeps its 3.7e-6 rad unless told otherwise."""
+    assert not any(quarter_turns(joint.beta) for joint in shipped("xarm7").joints)
+    chain = shipped("xarm7", snap=1e-5)
+    assert all(quarter_turns(joint.beta) is not None for joint in chain.joints)
+    assert len(chain.notes) == 6
+
+
+def test_slanted_axis_is_snapped_and_noted():
+    text = in_joint(ELBOW, '<axis xyz="0 1 0"', '<axis xyz="3e-10 -1 0"')
+    assert any("xyz='3e-10 -1 0' snapped by 3.0e-10 rad" in note for note in urdf.load(text).notes)
+
+
+def test_plain_numbers():
+    """A chain is plain data: no number of another library hides in it."""
+    chain = shipped("ur10")
+    for joint in chain.joints:
+        assert {type(x) for x in (joint.b, joint.beta, joint.d, joint.theta)} == {float}
