@@ -2,8 +2,8 @@
 
 from armdyn.chain import Chain
 from armdyn.counting import Count, count
+from armdyn.engine import info
 from armdyn.errors import ArmdynError, MethodError, ModelError, ShapeError, TraceError
-
 from armdyn.library import load, robots
 from armdyn.robot import Robot
 
@@ -19,6 +19,7 @@ __all__ = [
     "ShapeError",
     "TraceError",
     "count",
+    "info",
     "load",
     "robots",
 ]

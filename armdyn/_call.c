@@ -14,7 +14,7 @@
 #define NPY_NO_DEPRECATED_API NPY_1_25_API_VERSION
 #include <numpy/arrayobject.h>
 
-#define MAX_INPUTS 8
+#define MAX_INPUTS 4
 #define MAX_RESULTS 32
 #define MAX_RANK 4
 
@@ -29,6 +29,7 @@ typedef struct {
 typedef struct {
     int rank;
     npy_intp dims[MAX_RANK];
+    npy_intp numbers; /* the product of dims */
 } Shape;
 
 typedef struct {
@@ -46,8 +47,9 @@ typedef struct {
 /* What is known of a call while it is looked at; every reference is borrowed. */
 typedef struct {
     int type;              /* NPY_DOUBLE or NPY_FLOAT, alike in all arguments */
-    int rank;              /* the number of batch axes, 0 for a single state, and their lengths: */
+    int rank;              /* the number of batch axes, 0 for a single state; their lengths: */
     const npy_intp *batch;
+    npy_intp count;        /* the number of states, 1 for a single one */
     PyObject *out;         /* the value of out=, NULL for none */
     int alone;             /* whether threads=1 was asked for */
     char *in[MAX_INPUTS];
@@ -89,6 +91,15 @@ is_plain(PyObject *object, int type, int flags)
            PyArray_CHKFLAGS(array, flags) && PyArray_ISNOTSWAPPED(array);
 }
 
+static inline int
+same(const npy_intp *a, const npy_intp *b, int length)
+{
+    for (int i = 0; i < length; i++)
+        if (a[i] != b[i])
+            return 0;
+    return 1;
+}
+
 static int
 read_inputs(const Function *self, Call *call, PyObject *const *values)
 {
@@ -101,47 +112,48 @@ read_inputs(const Function *self, Call *call, PyObject *const *values)
     if ((call->type != NPY_DOUBLE && call->type != NPY_FLOAT) || call->rank < 0 ||
         call->batch[call->rank] != self->n)
         return 0;
+    call->count = call->rank ? PyArray_MultiplyList(call->batch, call->rank) : 1;
     for (int k = 0; k < self->inputs; k++) {
         PyArrayObject *array = (PyArrayObject *)values[k];
         if (!is_plain(values[k], call->type, READABLE) || PyArray_NDIM(array) != call->rank + 1 ||
-            !PyArray_CompareLists(PyArray_DIMS(array), call->batch, call->rank + 1))
+            !same(PyArray_DIMS(array), call->batch, call->rank + 1))
             return 0;
         call->in[k] = PyArray_BYTES(array);
     }
     return 1;
 }
 
+/* Whether two stretches of memory, so many bytes long, have a byte in common. */
 static inline int
-overlap(const char *a, npy_intp bytes_of_a, const char *b, npy_intp bytes_of_b)
+overlap(const char *a, npy_intp length_of_a, const char *b, npy_intp length_of_b)
 {
-    return a < b + bytes_of_b && b < a + bytes_of_a;
+    return a < b + length_of_b && b < a + length_of_a;
 }
 
-/* Whether what was given as out= takes the results, in memory of its own. */
+/* Whether what was given as out= takes the results, each in memory of its own. */
 static int
-read_out(const Function *self, Call *call, PyObject *const *inputs)
+read_out(const Function *self, Call *call)
 {
     int several = self->results > 1;
     if (several && (!PyTuple_CheckExact(call->out) || PyTuple_GET_SIZE(call->out) != self->results))
         return 0;
-    npy_intp sizes[MAX_RESULTS];
-    npy_intp input = PyArray_NBYTES((PyArrayObject *)inputs[0]);
+    npy_intp bytes = call->count * (call->type == NPY_FLOAT ? sizeof(float) : sizeof(double));
     for (int k = 0; k < self->results; k++) {
         const Shape *shape = &self->shapes[k];
         PyObject *object = several ? PyTuple_GET_ITEM(call->out, k) : call->out;
         PyArrayObject *array = (PyArrayObject *)object;
         if (!is_plain(object, call->type, WRITABLE) ||
             PyArray_NDIM(array) != call->rank + shape->rank ||
-            !PyArray_CompareLists(PyArray_DIMS(array), call->batch, call->rank) ||
-            !PyArray_CompareLists(PyArray_DIMS(array) + call->rank, shape->dims, shape->rank))
+            !same(PyArray_DIMS(array), call->batch, call->rank) ||
+            !same(PyArray_DIMS(array) + call->rank, shape->dims, shape->rank))
             return 0;
         call->to[k] = PyArray_BYTES(array);
-        sizes[k] = PyArray_NBYTES(array);
+        npy_intp length = bytes * shape->numbers;
         for (int i = 0; i < self->inputs; i++)
-            if (overlap(call->to[k], sizes[k], call->in[i], input))
+            if (overlap(call->to[k], length, call->in[i], bytes * self->n))
                 return 0;
         for (int i = 0; i < k; i++)
-            if (overlap(call->to[k], sizes[k], call->to[i], sizes[i]))
+            if (overlap(call->to[k], length, call->to[i], bytes * self->shapes[i].numbers))
                 return 0;
     }
     return 1;
@@ -208,10 +220,9 @@ function_call(PyObject *callable, PyObject *const *args, size_t nargsf, PyObject
         goto hand_on;
 
     const Kernels *kernels = (const Kernels *)self->table.buf + (call.type == NPY_FLOAT);
-    npy_intp count = PyArray_MultiplyList(call.batch, call.rank);
-    if (call.rank ? !kernels->batch || (count > self->few && !call.alone) : !kernels->single)
+    if (call.rank ? !kernels->batch || (call.count > self->few && !call.alone) : !kernels->single)
         goto hand_on;
-    if (call.out && !read_out(self, &call, args))
+    if (call.out && !read_out(self, &call))
         goto hand_on;
 
     PyObject *results = call.out ? Py_NewRef(call.out) : new_results(self, &call);
@@ -222,7 +233,7 @@ function_call(PyObject *callable, PyObject *const *args, size_t nargsf, PyObject
     }
     else {
         Py_BEGIN_ALLOW_THREADS
-        kernels->batch((const void *const *)call.in, (void *const *)call.to, count);
+        kernels->batch((const void *const *)call.in, (void *const *)call.to, call.count);
         Py_END_ALLOW_THREADS
     }
     return call.out || call.rank ? results : as_numbers(self, results);
@@ -241,8 +252,11 @@ read_shape(PyObject *lengths, Shape *shape)
         return 0;
     }
     shape->rank = (int)PyTuple_GET_SIZE(lengths);
-    for (int i = 0; i < shape->rank; i++)
+    shape->numbers = 1;
+    for (int i = 0; i < shape->rank; i++) {
         shape->dims[i] = PyLong_AsSsize_t(PyTuple_GET_ITEM(lengths, i));
+        shape->numbers *= shape->dims[i];
+    }
     return !PyErr_Occurred();
 }
 

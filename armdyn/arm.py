@@ -34,6 +34,7 @@ class Arm:
         first_moment: m c [kg m], a Vector a link, in E_i from its origin.
         inertia: a Symmetric a link [kg m^2], about the origin of E_i, in its axes.
         rotor_inertia: [kg m^2, or kg for a prismatic joint], reflected to the joint.
+        viscous, coulomb: friction, as in ``armdyn.chain.Joint``.
         gravity: the acceleration of free fall in E_0, a Vector [m/s^2].
     """
 
@@ -51,6 +52,8 @@ class Arm:
         self.first_moment = [Vector(*map(self._given, link.first_moment)) for link in links]
         self.inertia = [Symmetric(*map(self._given, link.tensor)) for link in links]
         self.rotor_inertia = [number(joint.rotor_inertia) for joint in chain.joints]
+        self.viscous = [number(joint.viscous) for joint in chain.joints]
+        self.coulomb = [tuple(map(number, joint.coulomb)) for joint in chain.joints]
         self.gravity = self._in_first_frame(chain.gravity)
 
     def without_gravity(self) -> Arm:

@@ -1,4 +1,4 @@
-"""The command line: armdyn robots | show."""
+"""The command line: armdyn robots | show | tables | export."""
 
 from __future__ import annotations
 
@@ -6,11 +6,13 @@ import argparse
 import json
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 from typing import NoReturn
 
 import armdyn
-from armdyn import report
+from armdyn import export, report
 from armdyn.errors import ArmdynError, ModelError
+from armdyn.papers import command
 
 
 class Parser(argparse.ArgumentParser):
@@ -49,6 +51,14 @@ def parser() -> Parser:
     add_robot(show)
     show.add_argument("--json", action="store_true", help="print JSON")
     show.set_defaults(run=run_show)
+
+    tables = commands.add_parser("tables", help="the papers' tables, published beside counted")
+    command.add_options(tables)
+
+    source = commands.add_parser("export", help="write an arm's dynamics as source: C99")
+    add_robot(source)
+    add_export(source)
+    source.set_defaults(run=run_export)
     return top
 
 
@@ -66,6 +76,34 @@ def add_robot(command: argparse.ArgumentParser) -> None:
     )
     command.add_argument(
         "--snap", type=float, default=1e-9, help="snap angles to quarter turns [rad]"
+    )
+
+
+def add_export(command: argparse.ArgumentParser) -> None:
+    """The options of export."""
+    command.add_argument(
+        "--quantity",
+        metavar="LIST",
+        default="mass_matrix,bias,inverse_dynamics,forward_dynamics",
+        help=f"what to export, separated by commas: all, or {', '.join(export.RESULTS)} "
+        "(default: %(default)s)",
+    )
+    command.add_argument("--to", choices=["c"], default="c", help="the language")
+    command.add_argument(
+        "-o", "--output", metavar="DIR", type=Path, default=Path(), help="where the files go"
+    )
+    command.add_argument("--dtype", choices=["double", "float"], default="double")
+    command.add_argument(
+        "--method",
+        metavar="LIST",
+        default="",
+        help="in place of the cheapest, a method for all quantities, or QUANTITY=METHOD,...",
+    )
+    command.add_argument(
+        "--name", help="with which functions and files begin (default: the arm's name)"
+    )
+    command.add_argument(
+        "--force", action="store_true", help="replace files that armdyn did not write"
     )
 
 
@@ -107,6 +145,30 @@ def run_show(arguments: argparse.Namespace) -> None:
     else:
         for part in report.description_tables(robot):
             report.console().print(part)
+
+
+def run_export(arguments: argparse.Namespace) -> None:
+    """Write an arm's dynamics as source, and say where."""
+    asked = listed(arguments.quantity)
+    quantities = list(export.RESULTS) if asked == ["all"] else asked
+    methods: dict[str, str] = {}
+    for item in listed(arguments.method):
+        quantity, given, method = item.partition("=")
+        methods |= {quantity: method} if given else dict.fromkeys(quantities, item)
+    files = export.c_files(
+        load(arguments).chain,
+        quantities,
+        dtype=arguments.dtype,
+        methods=methods,
+        name=arguments.name,
+    )
+    for path in export.write(files, arguments.output, force=arguments.force):
+        print(path)
+
+
+def listed(text: str) -> list[str]:
+    """The items of a list separated by commas."""
+    return [item.strip() for item in text.split(",") if item.strip()]
 
 
 if __name__ == "__main__":

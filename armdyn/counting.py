@@ -43,10 +43,11 @@ from armdyn.arm import Arm
 from armdyn.chain import Chain
 from armdyn.errors import MethodError
 from armdyn.polynomial import Polynomial
-from armdyn.program.passes import drop_unused, needed
+from armdyn.program.passes import needed
 from armdyn.program.program import Op, Program
 from armdyn.program.scalar import Tape
 from armdyn.program.tally import Counted, Position, Tally
+from armdyn.quantities import cheapest
 from armdyn.sealing import sealing
 
 Kind = Literal["literal", "folded", "shared", "program"]
@@ -127,23 +128,6 @@ def growth(
     }
 
 
-def cheapest(robot: Any, quantity: str) -> Method:
-    """The exact method whose program costs least on this robot; the catalogue's first of equals."""
-    chain: Chain = getattr(robot, "chain", robot)
-    revolute = chain.on(float).revolute
-    able = [m for m in algorithms.methods(quantity) if m.exact and not m.refuses(revolute)]
-    if not able:
-        raise MethodError(f"no exact method of {quantity} applies to {chain.name}")
-    return min(able, key=lambda m: count(chain, quantity, m.name, "program").cost)
-
-
-def trace(robot: Any, quantity: str | tuple[str, ...], method: str | None = None) -> Program:
-    """The program of a method on a robot, its constants folded and nothing in it unused."""
-    chain: Chain = getattr(robot, "chain", robot)
-    _, program = _record(chain, _jobs(chain, quantity, method))
-    return drop_unused(program)
-
-
 # Which functions to run, and on what -------------------------------------------------------------
 
 Job = tuple[str, Method]  # a quantity and the method to compute it by
@@ -158,7 +142,7 @@ def _jobs(chain: Chain, quantity: str | tuple[str, ...], method: str | None) -> 
     revolute = chain.on(float).revolute
     jobs = []
     for name in names:
-        found = algorithms.find(name, method) if method else cheapest(chain, name)
+        found = algorithms.find(name, method or cheapest(chain, name))
         reason = found.refuses(revolute)
         if reason:
             raise MethodError(f"{name} by {found.name} does not apply to {chain.name}: {reason}")

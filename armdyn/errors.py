@@ -19,3 +19,7 @@ class MethodError(ArmdynError, ValueError):
 
 class TraceError(ArmdynError):
     """An algorithm did something that cannot be recorded as a program."""
+
+
+class ExportError(ArmdynError):
+    """Something that cannot be exported, or not to where it was asked to go."""

@@ -12,11 +12,11 @@ from typing import Literal
 from armdyn.chain import SNAP, Chain
 from armdyn.errors import ModelError
 from armdyn.loaders import toml, urdf
+from armdyn.loaders.markup import check_size
 from armdyn.robot import Robot
 
 MODELS = resources.files("armdyn") / "models"
 SUFFIXES = (".toml", ".urdf")
-MAX_BYTES = 10_000_000  # no arm's text is longer; what is, is refused unread
 
 
 def robots() -> tuple[str, ...]:
@@ -63,10 +63,10 @@ def load(
     return Robot(chain if gravity is None else chain.with_gravity(gravity))
 
 
-def _read(source: str | os.PathLike[str]) -> tuple[bytes, str | None, str]:
+def _read(source: str | os.PathLike[str]) -> tuple[str | bytes, str | None, str]:
     """(text, name of the arm if the source has one, kind of the text by suffix)."""
-    if isinstance(source, str) and source.lstrip().startswith("<"):
-        return source.encode(), None, ".urdf"
+    if isinstance(source, str) and source.lstrip("\ufeff \t\r\n").startswith("<"):
+        return source, None, ".urdf"
     if isinstance(source, str) and source in robots():
         (entry,) = (e for e in MODELS.iterdir() if Path(e.name).stem == source)
         return entry.read_bytes(), source, Path(entry.name).suffix
@@ -74,9 +74,7 @@ def _read(source: str | os.PathLike[str]) -> tuple[bytes, str | None, str]:
     if path.suffix.lower() not in (*SUFFIXES, ".xml"):
         raise ModelError(_unknown(str(source)))
     try:
-        size = path.stat().st_size
-        if size > MAX_BYTES:
-            raise ModelError(f"{path} has {size} bytes; no arm's text needs more than {MAX_BYTES}")
+        check_size(path.stat().st_size, str(path))
         text = path.read_bytes()
     except OSError as error:
         raise ModelError(f"cannot read {path}: {error.strerror}") from None

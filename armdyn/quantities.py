@@ -1,92 +1,186 @@
 """What can be asked of an arm: each quantity's arguments, shape and formula on any scalar.
 
-Here an algorithm of the catalogue becomes a quantity of a robot: rotor inertia, which no paper
-counts, is added to what the algorithm computes.
+Here an algorithm of the catalogue becomes a quantity of a robot: rotor inertia and friction, which
+no paper counts, are added to what the algorithm computes, and the cheapest method is chosen.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import partial
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache, partial
 from typing import Any
 
-from armdyn.algorithms import CATALOGUE, STATE, find, kinematics, regressor
+from armdyn.algorithms import STATE, find, forward_dynamics, kinematics, methods
+from armdyn.algorithms.kic import influence
+from armdyn.algorithms.regressor import regressor
 from armdyn.arm import Arm
 from armdyn.chain import Chain
 from armdyn.errors import MethodError
-from armdyn.spatial import Scalar
+from armdyn.program.passes import cost, drop_unused
+from armdyn.program.program import Program
+from armdyn.program.scalar import record
+from armdyn.spatial import Scalar, select_lt
 
 Formula = Callable[..., Any]  # lists of n scalars in, nested lists of scalars out
+Shape = tuple[int, ...]
 
-ARGUMENTS = STATE | {
+ORDER = ("q", "qd", "qdd", "tau")  # of the arguments of several quantities together
+ARGUMENTS: Mapping[str, tuple[str, ...]] = STATE | {
     "pose": ("q",),
     "jacobian": ("q",),
+    "influence": ("q",),
     "energy": ("q", "qd"),
     "regressor": ("q", "qd", "qdd"),
 }
-SHAPES: dict[str, Callable[[int], tuple[int, ...]]] = {
-    "mass_matrix": lambda n: (n, n),
-    "bias": lambda n: (n,),
-    "gravity": lambda n: (n,),
-    "christoffel": lambda n: (n, n, n),
-    "coriolis_matrix": lambda n: (n, n),
-    "inverse_dynamics": lambda n: (n,),
-    "forward_dynamics": lambda n: (n,),
-    "pose": lambda n: (4, 4),
-    "jacobian": lambda n: (6, n),
-    "energy": lambda n: (2,),
-    "regressor": lambda n: (n, 10 * n),
+SHAPES: Mapping[str, tuple[str, ...]] = {  # of each result
+    "mass_matrix": ("n n",),
+    "bias": ("n",),
+    "gravity": ("n",),
+    "christoffel": ("n n n",),
+    "coriolis_matrix": ("n n",),
+    "inverse_dynamics": ("n",),
+    "forward_dynamics": ("n",),
+    "pose": ("4 4",),
+    "jacobian": ("6 n",),
+    "influence": ("3 n", "3 n", "3 n n", "3 n n"),
+    "energy": ("", ""),
+    "regressor": ("n 10n",),
 }
-REFERENCE = {  # what answers where no method is named; Newton-Euler for the rest
-    "christoffel": "momentum",
-    "forward_dynamics": "articulated-body",
-}
-UNIQUE = {
-    "energy": kinematics.energy,
-    "regressor": regressor.regressor,
+UNIQUE: Mapping[str, Formula] = {  # quantities that have one method only
     "pose": kinematics.pose,
     "jacobian": kinematics.jacobian,
+    "influence": influence,
+    "energy": kinematics.energy,
+    "regressor": regressor,
 }
+FRAMED = ("pose", "jacobian", "influence")
 
 
-def formula(
-    chain: Chain,
-    number: Callable[[float], Scalar],
-    quantity: str,
-    method: str | None = None,
-    frame: str | None = None,
-) -> Formula:
-    """A quantity of this chain as a function of lists of scalars, in the order of ARGUMENTS.
+@dataclass(frozen=True)
+class Task:
+    """One quantity to compute: by which method, of which frame, with friction or without.
 
-    Args:
-        chain: the arm.
-        number: makes a scalar of a constant of the arm.
-        quantity: a key of ARGUMENTS.
-        method: a method of the catalogue; None for the reference.
-        frame: for pose and jacobian, a named link or frame; None for the tip.
+    ``method`` None means the cheapest exact one, ``frame`` None the tip.
     """
-    if quantity in ("pose", "jacobian"):
-        chain.find_frame(frame)  # an unknown name fails here, not at the first state
-        return partial(UNIQUE[quantity], chain.on(number), frame=frame)
-    if quantity in CATALOGUE:
-        chosen = find(quantity, method or REFERENCE.get(quantity, "newton-euler"))
-        function, arm = chosen.function, chain.on(number, chosen.view)
-        reason = chosen.refuses(arm.revolute)
+
+    quantity: str
+    method: str | None = None
+    frame: str | None = None
+    friction: bool = False
+
+    def settled(self, chain: Chain) -> Task:
+        """This task with its method named, and everything in it checked against the chain."""
+        if self.quantity in FRAMED:
+            chain.find_frame(self.frame)
+        if self.quantity in UNIQUE:
+            return self
+        name = self.method or cheapest(chain, self.quantity)
+        reason = find(self.quantity, name).refuses(_revolute(chain))
         if reason:
-            raise MethodError(f"{chosen.name} does not apply to {chain.name!r}: {reason}")
+            raise MethodError(f"{name} does not apply to {chain.name!r}: {reason}")
+        return Task(self.quantity, name, self.frame, self.friction)
+
+
+def formula(chain: Chain, number: Callable[[float], Scalar], task: Task) -> Formula:
+    """A settled task as a function of lists of scalars, in the order of ARGUMENTS.
+
+    ``number`` makes a scalar of a constant of the arm.
+    """
+    natural = chain.on(number)
+    if task.quantity in FRAMED:
+        return partial(UNIQUE[task.quantity], natural, frame=task.frame)
+    if task.method == "ldl":
+        plain: Formula = _ldl(chain, number)
+    elif task.method:
+        method = find(task.quantity, task.method)
+        plain = partial(method.function, chain.on(number, method.view))
     else:
-        function, arm = UNIQUE[quantity], chain.on(number)
-    add_rotors = ROTORS.get(quantity)
-    if add_rotors is None:
-        return partial(function, arm)
-    return lambda *state: add_rotors(arm, function(arm, *state), *state)
+        plain = partial(UNIQUE[task.quantity], natural)
+    add_rotors = ROTORS.get(task.quantity)
+    geared = plain if add_rotors is None else lambda *s: add_rotors(natural, plain(*s), *s)
+    return _with_friction(task.quantity, natural, geared) if task.friction else geared
 
 
-def _on_diagonal(arm: Arm, M: list[list[Scalar]], q: list[Scalar]) -> list[list[Scalar]]:
-    return [
-        [entry + arm.rotor_inertia[i] if i == j else entry for j, entry in enumerate(row)]
-        for i, row in enumerate(M)
-    ]
+def program(chain: Chain, tasks: Sequence[Task]) -> Program:
+    """The program of settled tasks together, on the arguments that any of them takes."""
+    inputs = dict.fromkeys(arguments(tasks), chain.n)
+    formulas = [formula(chain, float, task) for task in tasks]
+
+    def together(*state: list[Scalar]) -> tuple[Any, ...]:
+        given = dict(zip(inputs, state, strict=True))
+        results: list[Any] = []
+        for task, function in zip(tasks, formulas, strict=True):
+            result = function(*(given[argument] for argument in ARGUMENTS[task.quantity]))
+            results.extend(result if isinstance(result, tuple) else (result,))
+        return tuple(results)
+
+    return drop_unused(record(together, inputs, "_".join(task.quantity for task in tasks)))
+
+
+def arguments(tasks: Sequence[Task]) -> tuple[str, ...]:
+    """The arguments of some tasks together."""
+    taken = {argument for task in tasks for argument in ARGUMENTS[task.quantity]}
+    return tuple(argument for argument in ORDER if argument in taken)
+
+
+def shapes(n: int, tasks: Sequence[Task]) -> tuple[Shape, ...]:
+    """The shapes of the results of some tasks together, on an arm of n joints."""
+    sizes = {"n": n, "10n": 10 * n}
+    return tuple(
+        tuple(sizes.get(size) or int(size) for size in shape.split())
+        for task in tasks
+        for shape in SHAPES[task.quantity]
+    )
+
+
+# The choice of a method --------------------------------------------------------------------------
+
+NEAR = 1.2  # a method is tried if on generic arms it takes at most so often the least operations,
+TRIES = 60  # and is one of the best TRIES / n, but of the best two at least;
+SMALL = 4  # up to so many joints all are tried
+
+
+@lru_cache(maxsize=256)
+def cheapest(chain: Chain, quantity: str) -> str:
+    """The exact method whose program costs least on this arm; the catalogue's first of equals.
+
+    On more than a few joints, methods that are far from the best on generic arms are not tried.
+    """
+    able = [m for m in methods(quantity) if m.exact and not m.refuses(_revolute(chain))]
+    generic = {m.name: max(0.0, m.operations(chain.n)) for m in able}
+    if chain.n <= SMALL:
+        return min(generic, key=lambda name: program_cost(chain, quantity, name))
+    best = sorted(generic, key=lambda name: generic[name])[: max(2, TRIES // chain.n)]
+    near = [name for name in generic if name in best and generic[name] <= NEAR * generic[best[0]]]
+    return min(near, key=lambda name: program_cost(chain, quantity, name))
+
+
+@lru_cache(maxsize=1024)
+def program_cost(chain: Chain, quantity: str, method: str) -> int:
+    """What a method's program costs on this arm."""
+    return cost(program(chain, [Task(quantity, method)]))
+
+
+def _revolute(chain: Chain) -> tuple[bool, ...]:
+    return tuple(joint.kind == "R" for joint in chain.joints)
+
+
+# What Robot adds to the algorithms ---------------------------------------------------------------
+
+
+def _ldl(chain: Chain, number: Callable[[float], Scalar]) -> Formula:
+    """Forward dynamics by the cheapest mass matrix and bias, and the L^T D L solution."""
+    mass_matrix, bias = (
+        formula(chain, number, Task(quantity).settled(chain))
+        for quantity in ("mass_matrix", "bias")
+    )
+
+    def solved(q: list[Scalar], qd: list[Scalar], tau: list[Scalar]) -> list[Scalar]:
+        rest = [t - b for t, b in zip(tau, bias(q, qd), strict=True)]
+        return forward_dynamics.solve(mass_matrix(q), rest)
+
+    return solved
 
 
 def _on_torque(
@@ -103,8 +197,26 @@ def _on_kinetic(
     return kinetic + doubled / 2, potential
 
 
-ROTORS: dict[str, Formula] = {
-    "mass_matrix": _on_diagonal,
+ROTORS: Mapping[str, Formula] = {
+    "mass_matrix": lambda arm, M, q: forward_dynamics.with_rotors(M, arm),
     "inverse_dynamics": _on_torque,
     "energy": _on_kinetic,
 }
+
+
+def _with_friction(quantity: str, arm: Arm, frictionless: Formula) -> Formula:
+    """Viscous qd + coulomb(sign qd), with sign(0) = 0, added to the torque or taken off it."""
+
+    def lost(qd: list[Scalar]) -> list[Scalar]:
+        return [
+            viscous * v + select_lt(v, 0, negative, select_lt(-v, 0, positive, 0))
+            for viscous, (negative, positive), v in zip(arm.viscous, arm.coulomb, qd, strict=True)
+        ]
+
+    if quantity == "inverse_dynamics":
+        return lambda q, qd, qdd: [
+            tau + loss for tau, loss in zip(frictionless(q, qd, qdd), lost(qd), strict=True)
+        ]
+    return lambda q, qd, tau: frictionless(
+        q, qd, [t - loss for t, loss in zip(tau, lost(qd), strict=True)]
+    )

@@ -1,15 +1,61 @@
-"""Robot: the quantities of one chain as functions of NumPy arrays."""
+"""Robot: the quantities of one chain as fast functions of NumPy arrays."""
 
 from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from types import MethodType
+from typing import Any, NamedTuple, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from armdyn.algorithms import Method, methods
-from armdyn.batches import evaluate, states
+from armdyn import algorithms, engine
 from armdyn.chain import Chain
+from armdyn.errors import MethodError
 from armdyn.minimal import MinimalParameters
-from armdyn.quantities import SHAPES, formula
+from armdyn.quantities import ARGUMENTS, Task, cheapest, program_cost
+
+log = logging.getLogger("armdyn")
+
+Out = np.ndarray | None
+
+
+class MethodRow(NamedTuple):
+    """A method of a quantity, on one arm: ``operations`` of its program there, division as 8."""
+
+    name: str
+    paper: str
+    exact: bool
+    operations: int
+    chosen: bool
+
+
+class compiled:
+    """A quantity of Robot: at first use the robot gets a compiled function of the same name.
+
+    The function answers calls with nothing but arrays, ``out=`` and ``threads=``; all others come
+    to the method written in the class.
+    """
+
+    def __init__(self, method: Callable[..., Any]) -> None:
+        self.method = method
+        self.__doc__ = method.__doc__
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
+
+    @overload
+    def __get__(self, robot: None, owner: type) -> Callable[..., Any]: ...
+    @overload
+    def __get__(self, robot: Robot, owner: type) -> Callable[..., Any]: ...
+    def __get__(self, robot: Robot | None, owner: type) -> Callable[..., Any]:
+        if robot is None:
+            return self.method
+        function = engine.function(
+            robot.chain, [Task(self.name)], otherwise=MethodType(self.method, robot)
+        )
+        return robot.__dict__.setdefault(self.name, function)
 
 
 class Robot:
@@ -18,14 +64,17 @@ class Robot:
     Every function takes joint positions q, speeds qd, accelerations qdd or torques tau as arrays
     of shape (..., n), one number a joint from base to tip, in SI units and radians. Leading axes
     are batch axes and broadcast against each other. Lists, integers and float32 are accepted;
-    where all arguments are float32, so is the result. ``out=`` receives the result in place, and
-    ``method=`` names a formulation of the catalogue, see ``methods``.
+    where all arguments are float32, so is the result. ``out=`` receives the result in place,
+    ``threads=`` says on how many threads a batch is spread, and ``method=`` names a formulation of
+    the catalogue (see ``methods``) in place of the cheapest. The first call of a function compiles
+    it.
     """
 
     def __init__(self, chain: Chain) -> None:
         if not isinstance(chain, Chain):
             raise TypeError(f"Robot takes a Chain, not {type(chain).__name__}; see armdyn.load")
         self.chain = chain
+        self._functions: dict[tuple[Task, ...], Callable[..., Any]] = {}
 
     # What it is -----------------------------------------------------------------------------
 
@@ -70,53 +119,74 @@ class Robot:
     def __hash__(self) -> int:
         return hash(self.chain)
 
-    def methods(self, quantity: str) -> tuple[Method, ...]:
-        """The catalogue's methods for a quantity that apply to this arm."""
-        revolute = tuple(joint.kind == "R" for joint in self.chain.joints)
-        return tuple(m for m in methods(quantity) if m.refuses(revolute) is None)
+    def __reduce__(self) -> tuple[type[Robot], tuple[Chain]]:
+        return Robot, (self.chain,)
 
     # Dynamics -------------------------------------------------------------------------------
 
+    @compiled
     def mass_matrix(
-        self, q: ArrayLike, *, method: str | None = None, out: np.ndarray | None = None
+        self,
+        q: ArrayLike,
+        *,
+        method: str | None = None,
+        out: Out = None,
+        threads: int | None = None,
     ) -> np.ndarray:
         """The inertia matrix M(q) with rotors, (..., n) -> (..., n, n)."""
-        return self._evaluate("mass_matrix", out, method, q=q)
+        return self._do(Task("mass_matrix", method))(q, out=out, threads=threads)
 
+    @compiled
     def bias(
         self,
         q: ArrayLike,
         qd: ArrayLike,
         *,
         method: str | None = None,
-        out: np.ndarray | None = None,
+        out: Out = None,
+        threads: int | None = None,
     ) -> np.ndarray:
         """The torque of a motion without acceleration, C(q, qd) qd + g(q) -> (..., n)."""
-        return self._evaluate("bias", out, method, q=q, qd=qd)
+        return self._do(Task("bias", method))(q, qd, out=out, threads=threads)
 
+    @compiled
     def gravity(
-        self, q: ArrayLike, *, method: str | None = None, out: np.ndarray | None = None
+        self,
+        q: ArrayLike,
+        *,
+        method: str | None = None,
+        out: Out = None,
+        threads: int | None = None,
     ) -> np.ndarray:
         """The torque g(q) that holds the arm still -> (..., n)."""
-        return self._evaluate("gravity", out, method, q=q)
+        return self._do(Task("gravity", method))(q, out=out, threads=threads)
 
+    @compiled
     def christoffel(
-        self, q: ArrayLike, *, method: str | None = None, out: np.ndarray | None = None
+        self,
+        q: ArrayLike,
+        *,
+        method: str | None = None,
+        out: Out = None,
+        threads: int | None = None,
     ) -> np.ndarray:
         """Gamma[i, j, k] = 1/2 (dM_ij/dq_k + dM_ik/dq_j - dM_jk/dq_i) -> (..., n, n, n)."""
-        return self._evaluate("christoffel", out, method, q=q)
+        return self._do(Task("christoffel", method))(q, out=out, threads=threads)
 
+    @compiled
     def coriolis_matrix(
         self,
         q: ArrayLike,
         qd: ArrayLike,
         *,
         method: str | None = None,
-        out: np.ndarray | None = None,
+        out: Out = None,
+        threads: int | None = None,
     ) -> np.ndarray:
         """C[i, j] = sum over k of Gamma[i, j, k] qd_k, so Mdot - 2 C is skew -> (..., n, n)."""
-        return self._evaluate("coriolis_matrix", out, method, q=q, qd=qd)
+        return self._do(Task("coriolis_matrix", method))(q, qd, out=out, threads=threads)
 
+    @compiled
     def inverse_dynamics(
         self,
         q: ArrayLike,
@@ -125,17 +195,17 @@ class Robot:
         *,
         method: str | None = None,
         friction: bool = False,
-        out: np.ndarray | None = None,
+        out: Out = None,
+        threads: int | None = None,
     ) -> np.ndarray:
         """The torque tau of a motion -> (..., n).
 
         ``friction=True`` adds viscous qd + coulomb(sign qd).
         """
-        tau = self._evaluate("inverse_dynamics", out, method, q=q, qd=qd, qdd=qdd)
-        if friction:
-            tau += self._friction(states(self.n, qd=qd)[0][0]).astype(tau.dtype)
-        return tau
+        task = Task("inverse_dynamics", method, friction=friction)
+        return self._do(task)(q, qd, qdd, out=out, threads=threads)
 
+    @compiled
     def forward_dynamics(
         self,
         q: ArrayLike,
@@ -144,41 +214,60 @@ class Robot:
         *,
         method: str | None = None,
         friction: bool = False,
-        out: np.ndarray | None = None,
+        out: Out = None,
+        threads: int | None = None,
     ) -> np.ndarray:
         """The accelerations qdd that torques tau bring about -> (..., n).
 
         ``friction=True`` takes viscous qd + coulomb(sign qd) off the torques.
         """
-        if friction:
-            (_, speeds, torques), dtype = states(self.n, q=q, qd=qd, tau=tau)
-            tau = (torques - self._friction(speeds)).astype(dtype)
-        return self._evaluate("forward_dynamics", out, method, q=q, qd=qd, tau=tau)
+        task = Task("forward_dynamics", method, friction=friction)
+        return self._do(task)(q, qd, tau, out=out, threads=threads)
 
     # Kinematics, energy, parameters ---------------------------------------------------------
 
+    @compiled
     def pose(
-        self, q: ArrayLike, frame: str | None = None, *, out: np.ndarray | None = None
+        self, q: ArrayLike, frame: str | None = None, *, out: Out = None, threads: int | None = None
     ) -> np.ndarray:
         """The tip, or a named link or frame, in the base frame -> (..., 4, 4)."""
-        return self._evaluate("pose", out, frame=frame, q=q)
+        return self._do(Task("pose", frame=frame))(q, out=out, threads=threads)
 
+    @compiled
     def jacobian(
-        self, q: ArrayLike, frame: str | None = None, *, out: np.ndarray | None = None
+        self, q: ArrayLike, frame: str | None = None, *, out: Out = None, threads: int | None = None
     ) -> np.ndarray:
         """Rows vx vy vz wx wy wz of the tip's or a named frame's origin, base axes (..., 6, n)."""
-        return self._evaluate("jacobian", out, frame=frame, q=q)
+        return self._do(Task("jacobian", frame=frame))(q, out=out, threads=threads)
+
+    def influence(
+        self, q: ArrayLike, frame: str | None = None
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """Kinematic influence coefficients of the tip or a named link or frame, in base axes.
+
+        First order gT, gR, shape (..., 3, n): velocity and angular velocity are gT qd and gR qd;
+        second order hT, hR, shape (..., 3, n, n): accelerations are gT qdd + qd^T hT qd, likewise
+        gR, hR. [kang], eqs. 1 to 7.
+        """
+        return self._do(Task("influence", frame=frame))(q)
 
     def energy(self, q: ArrayLike, qd: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
         """(kinetic with rotors, potential) [J], (...,) each; potential zero at the base origin."""
-        both = self._evaluate("energy", None, q=q, qd=qd)
-        return both[..., 0], both[..., 1]
+        kinetic, potential = self._do(Task("energy"))(q, qd)
+        return kinetic[()], potential[()]
 
+    @compiled
     def regressor(
-        self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, *, out: np.ndarray | None = None
+        self,
+        q: ArrayLike,
+        qd: ArrayLike,
+        qdd: ArrayLike,
+        *,
+        out: Out = None,
+        threads: int | None = None,
     ) -> np.ndarray:
         """Y with tau = Y @ robot.chain.parameters, rotors and friction apart -> (..., n, 10 n)."""
-        return self._evaluate("regressor", out, q=q, qd=qd, qdd=qdd)
+        return self._do(Task("regressor"))(q, qd, qdd, out=out, threads=threads)
 
     def minimal_parameters(self) -> MinimalParameters:
         """The fewest combinations of the links' parameters that fix all torques: see the class.
@@ -189,19 +278,58 @@ class Robot:
 
     # How it is computed ---------------------------------------------------------------------
 
-    def _evaluate(
-        self,
-        quantity: str,
-        out: np.ndarray | None,
-        method: str | None = None,
-        frame: str | None = None,
-        **state: ArrayLike,
-    ) -> np.ndarray:
-        function = formula(self.chain, float, quantity, method, frame)
-        return evaluate(function, self.n, SHAPES[quantity](self.n), out, **state)
+    def methods(self, quantity: str) -> list[MethodRow]:
+        """The catalogue's methods that apply to this arm, with what their programs cost on it.
 
-    def _friction(self, qd: np.ndarray) -> np.ndarray:
-        """Viscous qd + coulomb(sign qd), with sign(0) = 0 -> (..., n)."""
-        viscous = np.array([joint.viscous for joint in self.chain.joints])
-        negative, positive = np.array([joint.coulomb for joint in self.chain.joints]).T
-        return viscous * qd + np.where(qd > 0, positive, 0.0) + np.where(qd < 0, negative, 0.0)
+        The chosen one is the cheapest exact method: least multiplications + additions + 8
+        divisions, the catalogue's first of equals.
+        """
+        chosen = cheapest(self.chain, quantity)
+        revolute = tuple(joint.kind == "R" for joint in self.chain.joints)
+        return [
+            MethodRow(
+                method.name,
+                method.paper,
+                method.exact,
+                program_cost(self.chain, quantity, method.name),
+                method.name == chosen,
+            )
+            for method in algorithms.methods(quantity)
+            if method.refuses(revolute) is None
+        ]
+
+    def function(self, *quantities: str) -> Callable[..., Any]:
+        """One function for several quantities, which share what they have in common.
+
+        It takes the arguments that any of them takes, in the order q, qd, qdd, tau, and returns a
+        tuple of their results (of one quantity: its result); ``out=`` takes such a tuple.
+        """
+        for quantity in quantities:
+            if quantity not in ARGUMENTS:
+                known = ", ".join(ARGUMENTS)
+                raise MethodError(f"no quantity {quantity!r}; known: {known}")
+        if not quantities:
+            raise MethodError("function() takes the names of quantities, at least one")
+        return self._do(*map(Task, quantities))
+
+    def _do(self, *tasks: Task) -> Callable[..., Any]:
+        """The compiled function of some tasks together."""
+        function = self._functions.get(tasks)
+        if function is None:
+            for task in tasks:
+                _warn_if_approximate(task)
+            checked = tuple(task.settled(self.chain) if task.method else task for task in tasks)
+            function = engine.function(self.chain, checked)
+            function = self._functions.setdefault(tasks, function)
+        return function
+
+
+_warned: set[str] = set()
+
+
+def _warn_if_approximate(task: Task) -> None:
+    """Say once that a method asked for by name is an approximation."""
+    if task.method and not algorithms.find(task.quantity, task.method).exact:
+        if task.method not in _warned:
+            log.warning("%s by %s is an approximation", task.quantity, task.method)
+            _warned.add(task.method)

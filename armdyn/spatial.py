@@ -58,6 +58,12 @@ def _(angle: tuple) -> tuple[Scalar, Scalar]:
     return sin, cos
 
 
+@singledispatch
+def select_lt(a: Scalar, b: Scalar, x: Scalar, y: Scalar) -> Scalar:
+    """The one way to choose by a value: x where a < b, else y."""
+    return x if a < b else y
+
+
 class Vector:
     """A 3-vector: ``+``, ``-``, ``scalar * v``, ``v @ w`` (dot product) and ``v.cross(w)``."""
 

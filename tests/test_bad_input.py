@@ -8,7 +8,7 @@ import pytest
 from armdyn import ModelError
 from armdyn.library import load as load_file
 from armdyn.loaders import urdf
-from armdyn.loaders.markup import MAX_BYTES, MAX_DEPTH
+from armdyn.loaders.markup import MAX_BYTES, MAX_DEPTH, MAX_ELEMENTS
 
 INERTIA = '<inertia ixx="0.02" ixy="0.001" ixz="0.002" iyy="0.03" iyz="0.003" izz="0.04"/>'
 LOWER = f"""<link name="lower">
@@ -93,6 +93,10 @@ TEXTS = {
     "unknown entity": ('<robot name="&arm;"/>', ["undefined entity", "line 1"]),
     "more than 10 MB": ("<robot>" + " " * MAX_BYTES, [f"{MAX_BYTES + 7} bytes", f"{MAX_BYTES}"]),
     "too deep": ("<robot>" + "<a>" * MAX_DEPTH, ["<a>", "65 elements deep", "at most 64"]),
+    "too many elements": (
+        "<robot>" + "<a/>" * MAX_ELEMENTS + "</robot>",
+        ["<a>", f"element number {MAX_ELEMENTS + 1}", f"at most {MAX_ELEMENTS}"],
+    ),
     "truncated": (GOOD[:-20], ["not well-formed", "line"]),
     "empty": ("", ["not well-formed", "no element found"]),
     "blank": (" \n ", ["not well-formed", "no element found"]),

@@ -8,7 +8,7 @@ import pytest
 from armdyn import Chain, algorithms
 from armdyn.algorithms import Method
 from armdyn.algorithms.stages import stage, zero
-from armdyn.counting import Count, cheapest, count, growth, trace
+from armdyn.counting import Count, count, growth
 from armdyn.errors import MethodError, TraceError
 from armdyn.polynomial import Polynomial
 from armdyn.program.interpreter import evaluate
@@ -241,25 +241,6 @@ def test_every_method_can_be_counted(quantity):
             assert found["literal"].cost > 0
             assert found["shared"].cost <= found["folded"].cost
             assert found["shared"].cost <= found["program"].cost
-
-
-def test_the_program_of_the_cheapest_method():
-    chain = Chain.random(4)
-    best = cheapest(chain, "mass_matrix")
-    assert best.exact
-    costs = [count(chain, "mass_matrix", m.name, "program").cost for m in exact("mass_matrix")]
-    assert count(chain, "mass_matrix", kind="program").cost == min(costs)
-    program = trace(chain, ("mass_matrix", "gravity"))
-    assert program.shapes == ((4, 4), (4,)) and program.inputs == {"q": 4}
-    q = [0.3, -1.1, 0.7, 2.0]
-    M, g = evaluate(program, {"q": q})
-    arm = chain.on(float, best.view)
-    assert M == best.function(arm, q)
-    assert g == pytest.approx(algorithms.find("gravity", "newton-euler").function(arm, q))
-
-
-def exact(quantity):
-    return [method for method in algorithms.methods(quantity) if method.exact]
 
 
 # Manners -----------------------------------------------------------------------------------------

@@ -79,7 +79,8 @@ def mutants(draw):
         child = draw(st.sampled_from(list(parent)))
         match draw(st.sampled_from(["number"] * 6 + ["value", "lose", "copy", "move", "tag"])):
             case "number":
-                element = draw(st.sampled_from([e for e in root.iter() if NUMERIC & {*e.attrib}]))
+                written = [e for e in root.iter() if NUMERIC & {*e.attrib}]
+                element = draw(st.sampled_from(written or [ElementTree.Element("a", xyz="0")]))
                 key = draw(st.sampled_from(sorted(NUMERIC & {*element.attrib})))
                 words = element.get(key).split()
                 if words:

@@ -45,16 +45,18 @@ def pose_derivatives(chain, q, frame):
     n, arm, h = chain.n, chain.on(mpmath.mpf), mpmath.mpf(10) ** -15
 
     def pose(*moved):
-        shifted = [q_i + h * moved.count(i + 1) - h * moved.count(-i - 1) for i, q_i in enumerate(q)]
+        shifted = [
+            q_i + h * moved.count(i + 1) - h * moved.count(-i - 1) for i, q_i in enumerate(q)
+        ]
         return np.array(kinematics.pose(arm, shifted, frame), object)
 
-    joints = range(1, n + 1)
-    first = [(pose(k) - pose(-k)) / (2 * h) for k in joints]
-    second = [
-        [(pose(j, k) - pose(j, -k) - pose(-j, k) + pose(-j, -k)) / (4 * h * h) for k in joints]
-        for j in joints
-    ]
-    return pose(), np.array(first), np.array(second)
+    first, second = np.empty((n, 4, 4), object), np.empty((n, n, 4, 4), object)
+    for k in range(1, n + 1):
+        first[k - 1] = (pose(k) - pose(-k)) / (2 * h)
+        for j in range(1, k + 1):
+            bend = (pose(j, k) - pose(j, -k) - pose(-j, k) + pose(-j, -k)) / (4 * h * h)
+            second[j - 1, k - 1] = second[k - 1, j - 1] = bend
+    return pose(), first, second
 
 
 def axial(W):
@@ -72,7 +74,12 @@ def test_coefficients_are_the_derivatives_of_the_pose(chain, frame):
         T, dT, ddT = pose_derivatives(chain, [mpmath.mpf(x) for x in q], frame)
         R, dR, ddR = T[:3, :3], dT[:, :3, :3], ddT[:, :, :3, :3]
         turning = np.einsum("jkab,cb->jkac", ddR, R) + np.einsum("kab,jcb->jkac", dR, dR)
-        truth = dT[:, :3, 3].T, axial(dR @ R.T), np.moveaxis(ddT[:, :, :3, 3], -1, 0), axial(turning)
+        truth = (
+            dT[:, :3, 3].T,
+            axial(dR @ R.T),
+            np.moveaxis(ddT[:, :, :3, 3], -1, 0),
+            axial(turning),
+        )
         truth = [np.array(a, float) for a in truth]
     n = chain.n
     assert (gT.shape, gR.shape, hT.shape, hR.shape) == ((3, n), (3, n), (3, n, n), (3, n, n))
@@ -89,16 +96,21 @@ def original(chain):
     return tuple(np.array(P, float) for P in kic.inertial_power(model))
 
 
-def modified(chain):
-    """P1, P2, P3 of the modified model, as arrays."""
+def independent_elements(chain):
+    """P1, P2, P3 as far as the modified model evaluates them."""
     arm = chain.on(float)
     R, c = kic_augmented.placements(arm, posture(chain))
     bodies = kic_augmented.augmented_bodies(arm, R, c)
     gT, gR = kic_augmented.first_order(arm, R, bodies.C)
     _, P, L = kic_augmented.inertia_matrix(bodies, gT, gR)
     MhT, hR = kic_augmented.second_order(P, gR)
-    elements = kic_augmented.independent_elements(bodies.III, gT, gR, L, MhT, hR)
-    return tuple(np.array(P, float) for P in kic_augmented.filled_in(chain.n, *elements))
+    return kic_augmented.independent_elements(bodies.III, gT, gR, L, MhT, hR)
+
+
+def modified(chain):
+    """P1, P2, P3 of the modified model, as arrays."""
+    full = kic_augmented.filled_in(chain.n, *independent_elements(chain))
+    return tuple(np.array(P, float) for P in full)
 
 
 def indices(n, condition):
@@ -115,9 +127,9 @@ def same(a, b):
 def test_inertia_matrix_is_symmetric_and_positive_definite(chain):
     """(P1), (P2)."""
     for method in (kic, kic_augmented):
-        I = np.array(method.mass_matrix(chain.on(float), posture(chain)), float)
-        assert (I == I.T).all()
-        assert np.linalg.eigvalsh(I).min() > 0
+        inertia = np.array(method.mass_matrix(chain.on(float), posture(chain)), float)
+        assert (inertia == inertia.T).all()
+        assert np.linalg.eigvalsh(inertia).min() > 0
 
 
 @EVERY_ARM
@@ -175,15 +187,8 @@ def test_number_of_independent_elements(n):
 
 
 def test_the_modified_model_evaluates_no_more_than_these():
-    """(n^3 - n)/3 elements of P1; P2 has one more index free, P3 is skew."""
-    arm = ARMS[2].on(float)
-    R, c = kic_augmented.placements(arm, posture(ARMS[2]))
-    bodies = kic_augmented.augmented_bodies(arm, R, c)
-    gT, gR = kic_augmented.first_order(arm, R, bodies.C)
-    _, P, L = kic_augmented.inertia_matrix(bodies, gT, gR)
-    MhT, hR = kic_augmented.second_order(P, gR)
-    elements = kic_augmented.independent_elements(bodies.III, gT, gR, L, MhT, hR)
-    assert [len(P) for P in elements] == [40, 40, 20]
+    """n = 5: (n^3 - n)/3 elements of P1, as many of P2, half of them of P3, which is skew."""
+    assert [len(P) for P in independent_elements(ARMS[2])] == [40, 40, 20]
 
 
 # Operation counts -------------------------------------------------------------------------------

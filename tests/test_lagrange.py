@@ -1,14 +1,20 @@
 """The Lagrangian formulation of Zomaya and Morris (1988), its approximation and its tables."""
 
-from decimal import Decimal
-
 import numpy as np
 import pytest
 
 from armdyn import Chain
 from armdyn.algorithms import find, kinematics, lagrange, newton_euler, zomaya_morris
 from armdyn.library import load
-from armdyn.papers.zomaya1988 import POSTURE, SPEEDS, TABLES
+from armdyn.papers.zomaya1988 import (
+    POSTURE,
+    SPEEDS,
+    column,
+    half_a_digit,
+    in_reverse_order,
+    is_quadratic,
+    torques,
+)
 from tests.arms import with_rotors
 
 MIXES = ("RRR", "PRR", "RPR", "RRP", "PPR", "RRPRRR", "PRPRRP")
@@ -128,29 +134,6 @@ def test_rotors_stay_out():
 # The printed tables ------------------------------------------------------------------------------
 
 
-def half_a_digit(printed):
-    """What rounding to the printed digits may have moved."""
-    return 0.5 * 10.0 ** Decimal(printed).as_tuple().exponent
-
-
-def column(row, joint):
-    """The four printed torques of a joint, cases 1 to 4."""
-    return [table[row][joint - 1] for table in TABLES]
-
-
-def is_quadratic(printed):
-    """Whether numbers rounded to these digits can be g + M w + b w^2 at the four speeds.
-
-    The parabola through the first three cases predicts the fourth, and the rounding of all four
-    says how far off it may be.
-    """
-    first, last = np.array(SPEEDS[:3]), SPEEDS[3]
-    weights = np.linalg.solve(np.vander(first, increasing=True).T, last ** np.arange(3))
-    *known, fourth = map(float, printed)
-    *slack, slack_of_fourth = map(half_a_digit, printed)
-    return abs(weights @ known - fourth) <= np.abs(weights) @ slack + slack_of_fourth
-
-
 def test_torque_is_quadratic_in_the_common_speed(stanford):
     """At a fixed posture with qd = qdd = w, for any arm; so the test on the tables is just."""
     arm, q = stanford.on(float), [POSTURE] * 6
@@ -178,10 +161,8 @@ def test_row_one_joint_one_is_refuted_if_its_zero_was_dropped():
 
 
 def joint_six(chain, velocity_torque):
-    """Torque of joint 6 in the four cases, M w + velocity torque (gravity gives it none)."""
-    arm, q = chain.on(float).without_gravity(), [POSTURE] * 6
-    M = np.array(lagrange.mass_matrix(arm, q)) + np.diag(arm.rotor_inertia)
-    return np.array([(M[5] * w).sum() + velocity_torque(arm, q, [w] * 6)[5] for w in SPEEDS])
+    """Torque of joint 6 in the four cases; gravity gives it none."""
+    return torques(chain, velocity_torque)[:, 5]
 
 
 def test_joint_six_of_row_two(stanford):
@@ -192,13 +173,6 @@ def test_joint_six_of_row_two(stanford):
     for torque, cell in list(zip(found, printed, strict=True))[1:]:
         assert abs(torque - float(cell)) <= half_a_digit(cell)
     assert found[0] == pytest.approx(float(printed[0]), rel=5e-3)
-
-
-def in_reverse_order(arm, q, qd):
-    """Velocity torque with Delta_max Delta_min in place of Delta_min Delta_max."""
-    P = np.array(zomaya_morris.velocity_coefficients(arm, lagrange.differentials(arm, q)))
-    j, k = np.indices((arm.n, arm.n))
-    return (P[:, np.maximum(j, k), np.minimum(j, k)] * np.outer(qd, qd)).sum(axis=(1, 2))
 
 
 def test_joint_six_of_row_one(stanford):

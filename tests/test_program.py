@@ -15,8 +15,8 @@ from armdyn.errors import ShapeError, TraceError
 from armdyn.program.interpreter import evaluate
 from armdyn.program.passes import drop_unused
 from armdyn.program.program import Instruction, Op, Program
-from armdyn.program.scalar import Tape, record, select_lt, sqrt
-from armdyn.spatial import sincos
+from armdyn.program.scalar import Tape, record, sqrt
+from armdyn.spatial import select_lt, sincos
 
 
 def operations(program):

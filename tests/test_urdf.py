@@ -83,6 +83,24 @@ def test_prismatic_axes_meet_the_axis_before_and_cost_no_offset():
         assert all(joint.b == 0 for joint in found.joints if joint.kind == "P")
 
 
+def test_prismatic_axis_is_laid_through_the_joint_beyond():
+    """The Stanford arm's slide meets axis 2 and runs into the wrist: one offset, at joint 2."""
+    stanford = Chain.from_mdh(
+        joints="RRPRRR",
+        b=[0] * 6,
+        beta=[0, -90, 90, 0, -90, 90],
+        d=[0, 0.1524, 0.5, 0, 0, 0],
+        theta=[0] * 6,
+        degrees=True,
+        mass=[1] * 6,
+        inertia=[(0.1, 0.1, 0.1)] * 6,
+    )
+    found = urdf.load(write(stanford, 3), tip="tip").to_mdh()
+    assert not found["b"].any()
+    assert abs(found["d"][1]) == pytest.approx(0.1524, abs=1e-14)
+    assert not found["d"][[0, 3, 4, 5]].any()
+
+
 def test_one_joint_stands_in_its_links_own_frame():
     chain = urdf.load(GOOD, tip="lower")
     assert chain.n == 1 and chain.tip == Pose() == chain.find_frame("lower")[1]
@@ -103,6 +121,7 @@ def test_tip_moves_exactly_the_joints_up_to_it():
     chain = shipped("panda", tip="panda_leftfinger")
     assert chain.n == 8 and chain.joints[-1].name == "panda_finger_joint1"
     assert chain.locked == (("panda_finger_joint2", 0.0),)
+    assert "joint 'panda_finger_joint2' mimics 'panda_finger_joint1', which moves" in chain.notes[0]
     chain = shipped("panda", tip="panda_link3")
     assert chain.n == 3 and len(chain.locked) == 6
 

@@ -12,8 +12,9 @@ and joint i feels of joint j <= i: A_ij = k_j . d_i + t_j . y_i.
 The page with equations (18) to (31) and Algorithm 1 is missing from the copy at hand, and the
 recursions are rebuilt from these definitions. The published count, 3n^2+88n-3 M, 5/2n^2+191/2n-18
 A with R_i and p_i on hand, comes out where D_i is kept as two sums, J_i of the tensors and F_i of
-the products, and where s and b start from zeros that are charged like numbers. Prismatic joints,
-which the paper leaves out, are ours.
+the products, and where s and b start from zeros that are charged like numbers. Its n^2 and n terms
+leave no choice; what is charged at i = n is one of several readings that give its constants.
+Prismatic joints, which the paper leaves out, are ours.
 """
 
 from __future__ import annotations

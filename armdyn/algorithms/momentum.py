@@ -9,6 +9,9 @@ matrix of the product a x. Joints count from 0.
 A symbol Gamma_ijk with i < k, j <= k is how joint j turns the momentum that joint k gives to its
 body, as joint i feels it: w_j . W_ik, with one vector W_ik for all j. The other symbols are zero,
 equal to these or their opposite: Gamma_ikj = Gamma_ijk; Gamma_kji = - Gamma_ijk for j <= i.
+
+All revolute, n >= 3, kinematics included: the mass matrix and the symbols together take
+n^3+17/2n^2+209/2n-157 M, 2/3n^3+7n^2+253/3n-116 A.
 """
 
 from __future__ import annotations

@@ -31,10 +31,12 @@ def column(name: str, value: ArrayLike, shape: tuple[int, ...]) -> np.ndarray:
 
 
 def pose(value: Pose | ArrayLike) -> Pose:
+    """A pose, or the one that a matrix (4, 4) is."""
     return value if isinstance(value, Pose) else Pose.from_matrix(value)
 
 
 def snapped(angle: float, snap: float) -> float:
+    """The angle, or the quarter turns that it is within ``snap`` [rad] of."""
     k = quarter_turns(angle, snap)
     return angle if k is None else k * QUARTER
 

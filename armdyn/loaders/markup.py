@@ -11,6 +11,7 @@ from armdyn.errors import ArmdynError, ModelError
 
 MAX_BYTES = 10_000_000  # no arm's text is longer; what is, is refused unread
 MAX_DEPTH = 64  # elements within elements; a URDF needs six
+MAX_ELEMENTS = 100_000  # in all; a humanoid has some thousands
 NUMBER = re.compile(r"[-+]?(?:[0-9]++\.?[0-9]*+|\.[0-9]++)(?:[eE][-+]?[0-9]++)?")
 
 LONGEST = 80  # characters of a value in a message
@@ -126,6 +127,7 @@ class _Builder:
         self.parser.EndElementHandler = self.end
         self.parser.StartDoctypeDeclHandler = self.refuse_doctype
         self.open: list[Element] = []
+        self.elements = 0
         self.root: Element
 
     def start(self, tag: str, attributes: dict[str, str]) -> None:
@@ -133,6 +135,12 @@ class _Builder:
             raise ModelError(
                 f"line {self.parser.CurrentLineNumber}: <{tag[:LONGEST]}> stands {MAX_DEPTH + 1} "
                 f"elements deep; expected at most {MAX_DEPTH}"
+            )
+        self.elements += 1
+        if self.elements > MAX_ELEMENTS:
+            raise ModelError(
+                f"line {self.parser.CurrentLineNumber}: <{tag[:LONGEST]}> is element number "
+                f"{self.elements}; expected at most {MAX_ELEMENTS}"
             )
         element = Element(tag, attributes, self.label(tag, attributes), [])
         if self.open:

@@ -9,6 +9,7 @@ the step before and ``out`` of this one is theta_i and d_i.
 
 from __future__ import annotations
 
+import dataclasses
 import math
 import sys
 from collections.abc import Sequence
@@ -21,7 +22,7 @@ from armdyn.pose import QUARTER, Pose, Triple, cos_sin, quarter_turns, rotation_
 
 EPS = sys.float_info.epsilon
 ROUNDING = 64 * EPS  # of a rotation's entries, or of the arm's length: noise, read as zero
-PARALLEL = 1e-9  # rad: axes closer than this are parallel
+PARALLEL = 1e-9  # rad: axes closer than this are parallel, x-axes closer to square are square
 STEEP = 0.1  # rad: a free line that leans less against another is better laid on a known point
 NOTED, REFUSED = 1e-12, 1e-7  # relative accuracy that nearly parallel axes may cost
 
@@ -88,7 +89,24 @@ def normal_frames(axes: Sequence[Axis], reach: float, snap: float) -> tuple[list
             rows.append(Row(before.b, beta, d, theta, tidy(frame, reach)))
             notes += _moved(axis.name, angles, (beta, theta))
         before = step
-    return rows, notes
+    return _with_offsets_in_slides(axes, rows, reach), notes
+
+
+def _with_offsets_in_slides(axes: Sequence[Axis], rows: Sequence[Row], reach: float) -> list[Row]:
+    """An offset along a revolute axis that is parallel to a prismatic one goes into the slide.
+
+    There it costs nothing, for the slide varies anyway.
+    """
+    rows = list(rows)
+    for i in range(len(rows) - 1):
+        outer = rows[i + 1]
+        if axes[i + 1].revolute and not axes[i].revolute and outer.beta in (0.0, 2 * QUARTER):
+            shift = outer.d if outer.beta == 0 else -outer.d
+            frame = tidy(rows[i].frame @ _along_z(0.0, shift), reach)
+            d = _length(rows[i].d + shift, reach) if i > 0 else 0.0
+            rows[i] = dataclasses.replace(rows[i], d=d, frame=frame)
+            rows[i + 1] = dataclasses.replace(outer, d=0.0)
+    return rows
 
 
 def tidy(pose: Pose, reach: float) -> Pose:
@@ -138,9 +156,9 @@ def _joint_frames(axes: Sequence[Axis], reach: float) -> list[Pose]:
 
 
 def _upright(z: np.ndarray) -> np.ndarray:
-    """Axes with that z, the x-axis across the coordinate axis that z is farthest from."""
-    nearest = np.eye(3)[abs(z).argmin()]
-    x = nearest - (nearest @ z) * z
+    """Axes with that z, and x as near as can be to the coordinate axis that z is farthest from."""
+    farthest = np.eye(3)[abs(z).argmin()]
+    x = farthest - (farthest @ z) * z
     x = x / np.linalg.norm(x)
     return np.column_stack([x, np.cross(z, x), z])
 

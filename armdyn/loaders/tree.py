@@ -129,13 +129,15 @@ class Tree:
 class Serial:
     """The chain that moves: from link ``base`` over the ``moving`` joints to link ``tip``.
 
-    ``locked`` holds the positions of all other joints outboard of the base, fixed ones apart.
+    ``locked`` holds the positions of all other joints outboard of the base, fixed ones apart;
+    ``notes`` says which of them mimic a joint that moves.
     """
 
     base: str
     tip: str
     moving: list[TreeJoint]
     locked: dict[str, float]
+    notes: list[str]
 
 
 def choose(tree: Tree, base: str | None, tip: str | None, lock: Mapping[str, float]) -> Serial:
@@ -162,7 +164,13 @@ def choose(tree: Tree, base: str | None, tip: str | None, lock: Mapping[str, flo
     names = {joint.name for joint in moving}
     still = [j for j in tree.below(start) if j.type != "fixed" and j.name not in names]
     locked = {joint.name: _position(tree, joint, lock) for joint in still}
-    return Serial(start, moving[-1].child if tip is None else tip, moving, locked)
+    notes = [
+        f"joint {joint.name!r} mimics {leader!r}, which moves, but is locked at "
+        f"{locked[joint.name]:g}"
+        for joint in still
+        if (leader := _leader(tree, joint, lock)[0]) in names
+    ]
+    return Serial(start, moving[-1].child if tip is None else tip, moving, locked, notes)
 
 
 def _trunk(tree: Tree, base: str, held: set[str]) -> list[TreeJoint]:

@@ -70,7 +70,7 @@ def load(
         gravity=triple(dh.column("gravity", gravity, (3,))),
         locked=tuple(serial.locked.items()),
         check=check,
-        **_in_normal_frames(tree, serial, snap, reader.notes),
+        **_in_normal_frames(tree, serial, snap, reader.notes + serial.notes),
     )
 
 

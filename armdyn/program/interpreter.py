@@ -10,7 +10,7 @@ from typing import Any
 
 from armdyn.errors import ShapeError
 from armdyn.program.program import Op, Program
-from armdyn.spatial import Scalar, sincos
+from armdyn.spatial import Scalar, select_lt, sincos
 
 
 def evaluate(program: Program, inputs: Mapping[str, Sequence[Scalar]]) -> Any:
@@ -66,11 +66,6 @@ def sqrt(x: Scalar) -> Scalar:
     if isinstance(x, (int, float)):
         return math.sqrt(x) if x >= 0 else math.nan
     return sys.modules[type(x).__module__.partition(".")[0]].sqrt(x)
-
-
-def select_lt(a: Scalar, b: Scalar, x: Scalar, y: Scalar) -> Scalar:
-    """X where a < b, else y."""
-    return x if a < b else y
 
 
 RULES: dict[Op, Callable[..., Scalar]] = {

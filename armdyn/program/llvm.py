@@ -17,9 +17,10 @@ from typing import NamedTuple
 
 from armdyn.program import rows
 from armdyn.program.program import Op, Program
-from armdyn.program.sincos import FORMATS, Format, literal, sincos
+from armdyn.program.sincos import Format, literal, sincos
 
-PART = 3000  # instructions a function
+WHOLE = 3000  # instructions up to which a program stays one function
+PART = 1000  # instructions a function, beyond
 
 OPS = {  # of operands {0}, {1}, ... of type {t}, with intrinsics of suffix {s}
     Op.ADD: "fadd {t} {0}, {1}",
@@ -103,8 +104,8 @@ class Kernel:
         self.type = form.scalar if lanes == 1 else f"<{lanes} x {form.scalar}>"
         self.suffix = f"f{form.bits}" if lanes == 1 else f"v{lanes}f{form.bits}"
         self.sizes = [math.prod(shape) for shape in program.shapes]
-        self.pointers = [f"ptr %a{i}" for i in range(len(program.inputs))]
-        self.pointers += [f"ptr %r{i}" for i in range(len(self.sizes))]
+        self.names = [f"%a{i}" for i in range(len(program.inputs))]  # of the pointers
+        self.names += [f"%r{i}" for i in range(len(self.sizes))]
         self.parts = cut(units(program))
         self.stores = self._stores()
         self.slots = self._slots()
@@ -139,37 +140,6 @@ class Kernel:
                     if home.get(arg, i) != i:
                         slots.setdefault(arg, len(slots))
         return slots
-
-    @property
-    def signature(self) -> str:
-        """The parameters of a part: a pointer an argument, a result, and the scratch array."""
-        return ", ".join([*self.pointers, "ptr %scratch"])
-
-    def unpack(self, text: Text) -> None:
-        """Take the pointers out of the arrays %in and %out, and make room for the scratch."""
-        for i, pointer in enumerate(self.pointers):
-            count = len(self.program.inputs)
-            array, place = ("%in", i) if i < count else ("%out", i - count)
-            address = text.emit(f"getelementptr ptr, ptr {array}, i64 {place}")
-            text.lines.append(f"  {pointer.removeprefix('ptr ')} = load ptr, ptr {address}")
-        if self.slots:
-            text.lines.append(f"  %scratch = alloca [{len(self.slots)} x {self.type}], align 64")
-
-    def moved(self, text: Text, state: str) -> list[str]:
-        """The pointers, moved on to a state."""
-        sizes = [*self.program.inputs.values(), *self.sizes]
-        found = []
-        for pointer, size in zip(self.pointers, sizes, strict=True):
-            offset = text.emit(f"mul i64 {state}, {size}")
-            place = text.emit(f"getelementptr {self.form.scalar}, {pointer}, i64 {offset}")
-            found.append(f"ptr {place}")
-        return found
-
-    def call_parts(self, text: Text, pointers: list[str]) -> None:
-        """Call part after part."""
-        scratch = "ptr %scratch" if self.slots else "ptr null"
-        for i in range(len(self.parts)):
-            text.do(f"call void @part{i}({', '.join([*pointers, scratch])})")
 
     def part(self, i: int, text: Text) -> None:
         """Append the instructions of part i."""
@@ -268,14 +238,16 @@ class Kernel:
         return packs
 
 
-def cut(units: list[list[int]], length: int = PART) -> list[list[list[int]]]:
-    """Units dealt out to parts of about ``length`` instructions."""
+def cut(units: list[list[int]]) -> list[list[list[int]]]:
+    """Units dealt out to parts of about PART instructions, if there are more than WHOLE."""
+    if sum(map(len, units)) <= WHOLE:
+        return [units]
     parts: list[list[list[int]]] = [[]]
-    room = length
+    room = PART
     for unit in units:
         if room <= 0:
             parts.append([])
-            room = length
+            room = PART
         parts[-1].append(unit)
         room -= len(unit)
     return parts
@@ -285,11 +257,12 @@ def choose(text: Text, angles: list[str], form: Format, lanes: int) -> list[tupl
     """(sin, cos) of vectors of angles: inline, or by libm where one lies beyond the limit."""
     real, flags = f"<{lanes} x {form.scalar}>", f"<{lanes} x i1>"
     limit = f"splat ({form.scalar} {literal(form.limit, form)})"
-    far = "zeroinitializer"
+    largest = "zeroinitializer"
     for x in angles:
         size = text.emit(f"call {real} @llvm.fabs.v{lanes}f{form.bits}({real} {x})")
-        beyond = text.emit(f"fcmp ogt {real} {size}, {limit}")
-        far = text.emit(f"or {flags} {far}, {beyond}")
+        above = text.emit(f"fcmp ogt {real} {size}, {largest}")
+        largest = text.emit(f"select {flags} {above}, {real} {size}, {real} {largest}")
+    far = text.emit(f"fcmp ogt {real} {largest}, {limit}")
     bits = text.emit(f"bitcast {flags} {far} to i{lanes}")
     any_far = text.emit(f"icmp ne i{lanes} {bits}, 0")
     fork = len(text.lines)
@@ -320,113 +293,3 @@ def _by_libm(text: Text, x: str, form: Format, lanes: int) -> tuple[str, str]:
     both = f"{{ {real}, {real} }}"
     pair = text.emit(f"call {both} @far({real} {x})")
     return text.emit(f"extractvalue {both} {pair}, 0"), text.emit(f"extractvalue {both} {pair}, 1")
-
-
-def far(form: Format, lanes: int) -> str:
-    """The function ``far``: (sin, cos) of a vector by libm, lane by lane, in double."""
-    real = f"<{lanes} x {form.scalar}>"
-    both = f"{{ {real}, {real} }}"
-    text = Text()
-    values = ["poison", "poison"]
-    for lane in range(lanes):
-        x = text.emit(f"extractelement {real} %x, i32 {lane}")
-        wide = x if form.bits == 64 else text.emit(f"fpext float {x} to double")
-        for i, name in enumerate(("sin", "cos")):
-            y = text.emit(f"call double @{name}(double {wide})")
-            y = y if form.bits == 64 else text.emit(f"fptrunc double {y} to float")
-            values[i] = text.emit(
-                f"insertelement {real} {values[i]}, {form.scalar} {y}, i32 {lane}"
-            )
-    pair = text.emit(f"insertvalue {both} poison, {real} {values[0]}, 0")
-    pair = text.emit(f"insertvalue {both} {pair}, {real} {values[1]}, 1")
-    text.do(f"ret {both} {pair}")
-    return define(f"internal {both} @far({real} %x) noinline", text)
-
-
-def define(head: str, text: Text) -> str:
-    """A function's definition."""
-    return "\n".join([f"define {head} {{", *text.lines, "}"])
-
-
-def declarations(form: Format, *lanes: int) -> list[str]:
-    """The intrinsics and library functions that kernels call."""
-    found = ["declare double @sin(double)", "declare double @cos(double)"]
-    found.append("declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)")
-    found.append("declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)")
-    for count in sorted({1, *lanes}):
-        real = form.scalar if count == 1 else f"<{count} x {form.scalar}>"
-        suffix = f"f{form.bits}" if count == 1 else f"v{count}f{form.bits}"
-        found.append(f"declare {real} @llvm.fma.{suffix}({real}, {real}, {real})")
-        found += [f"declare {real} @llvm.{f}.{suffix}({real})" for f in ("sqrt", "fabs")]
-    return found
-
-
-def module(kernel: Kernel, head: str, text: Text, whole: bool) -> str:
-    """The module of a kernel: its parts as functions, and the function ``head`` that calls them."""
-    functions = [far(kernel.form, kernel.width)]
-    for i in range(len(kernel.parts)) if not whole else ():
-        body = Text()
-        kernel.part(i, body)
-        body.do("ret void")
-        functions.append(define(f"internal void @part{i}({kernel.signature}) noinline", body))
-    functions.append(define(head, text))
-    return "\n".join(declarations(kernel.form, kernel.width) + functions)
-
-
-def single(program: Program, dtype: str, width: int) -> str:
-    """The module with ``void single(const T *const *in, T *const *out)``: one state."""
-    kernel = Kernel(program, FORMATS[dtype], 1, width)
-    text = Text()
-    kernel.unpack(text)
-    whole = len(kernel.parts) == 1
-    if whole:
-        kernel.part(0, text)
-    else:
-        kernel.call_parts(text, kernel.pointers)
-    text.do("ret void")
-    return module(kernel, "void @single(ptr %in, ptr %out)", text, whole)
-
-
-def batch(program: Program, dtype: str, width: int) -> str:
-    """The module with ``void batch(const T *const *in, T *const *out, int64_t count)``.
-
-    Whole blocks of ``width`` states go straight from array to array; the states that are left over
-    go through a block of their own, filled up with zeros.
-    """
-    kernel = Kernel(program, FORMATS[dtype], width, width)
-    text = Text()
-    kernel.unpack(text)
-    sizes = [*program.inputs.values(), *kernel.sizes]
-    buffers = [
-        text.emit(f"alloca [{width * size} x {kernel.form.scalar}], align 64") for size in sizes
-    ]
-    whole = text.emit(f"and i64 %count, {-width}")
-    text.do("br label %loop")
-    text.lines.append("loop:")
-    text.lines.append("  %i = phi i64 [ 0, %entry ], [ %next, %body ]")
-    more = text.emit(f"icmp ult i64 %i, {whole}")
-    text.do(f"br i1 {more}, label %body, label %rest")
-    text.lines.append("body:")
-    kernel.call_parts(text, kernel.moved(text, "%i"))
-    text.lines.append(f"  %next = add i64 %i, {width}")
-    text.do("br label %loop")
-    text.lines.append("rest:")
-    left = text.emit(f"sub i64 %count, {whole}")
-    none = text.emit(f"icmp eq i64 {left}, 0")
-    text.do(f"br i1 {none}, label %done, label %copy")
-    text.lines.append("copy:")
-    places = kernel.moved(text, whole)
-    count = len(program.inputs)
-    for buffer, place, size in zip(buffers[:count], places, sizes, strict=False):
-        number = kernel.form.bits // 8
-        text.do(f"call void @llvm.memset.p0.i64(ptr {buffer}, i8 0, i64 {width * size * number}, i1 0)")
-        length = text.emit(f"mul i64 {left}, {size * number}")
-        text.do(f"call void @llvm.memcpy.p0.p0.i64(ptr {buffer}, {place}, i64 {length}, i1 0)")
-    kernel.call_parts(text, [f"ptr {buffer}" for buffer in buffers])
-    for buffer, place, size in list(zip(buffers, places, sizes, strict=True))[count:]:
-        length = text.emit(f"mul i64 {left}, {size * kernel.form.bits // 8}")
-        text.do(f"call void @llvm.memcpy.p0.p0.i64({place}, ptr {buffer}, i64 {length}, i1 0)")
-    text.do("br label %done")
-    text.lines.append("done:")
-    text.do("ret void")
-    return module(kernel, "void @batch(ptr %in, ptr %out, i64 %count)", text, False)

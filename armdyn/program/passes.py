@@ -70,14 +70,14 @@ def place_fma(program: Program) -> Program:
     """
     code = program.instructions
     uses = [0] * len(code)
-    for k, (op, args, _) in enumerate(code):
+    for op, args, _ in code:
         weight = 1 if op is Op.ADD or op is Op.SUB else len(code)
         for arg in args:
             uses[arg] += weight
     for k in program.outputs:
         uses[k] += len(code)
     fused = Rewriter(program)
-    for k, (op, args, value) in enumerate(code):
+    for k, (op, args, _) in enumerate(code):
         free = [a for a in args if code[a].op is Op.MUL and uses[a] < len(code)]
         if op not in (Op.ADD, Op.SUB) or not free:
             fused.copy(k)
@@ -92,3 +92,9 @@ def place_fma(program: Program) -> Program:
             left = fused.append(Op.NEG, left) if op is Op.SUB else left
         fused.place[k] = fused.append(Op.FMA, left, right, other)
     return drop_unused(fused.finish())
+
+
+def cost(program: Program) -> int:
+    """What a program costs: its multiplications, additions and subtractions, and 8 a division."""
+    weights = {Op.ADD: 1, Op.SUB: 1, Op.MUL: 1, Op.FMA: 2, Op.DIV: 8, Op.SQRT: 8}
+    return sum(weights.get(instruction.op, 0) for instruction in program.instructions)

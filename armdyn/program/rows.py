@@ -72,7 +72,7 @@ def store(
     form: Format,
     lanes: int,
 ) -> None:
-    """Store the numbers ``start`` and following of a row of ``width``, for all states of a block."""
+    """Store numbers of a row of ``width``, from ``start`` on, for all states of a block."""
     real, align = f"<{lanes} x {form.scalar}>", form.bits // 8
     if len(values) < lanes:
         for i, value in enumerate(values):

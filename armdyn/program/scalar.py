@@ -9,7 +9,7 @@ from typing import Any, NoReturn
 
 from armdyn.errors import TraceError
 from armdyn.program.program import Instruction, Op, Program, input_names
-from armdyn.spatial import Scalar, sincos
+from armdyn.spatial import Scalar, select_lt, sincos
 
 CONSTANT, ADD, SUB, MUL, DIV, NEG = Op.CONSTANT, Op.ADD, Op.SUB, Op.MUL, Op.DIV, Op.NEG
 SIN, COS, SQRT, SELECT_LT = Op.SIN, Op.COS, Op.SQRT, Op.SELECT_LT
@@ -123,8 +123,8 @@ def sqrt(x: Traced) -> Traced:
     return Traced(x.tape, x.tape.place(SQRT, x.tape.plain(x)))
 
 
-def select_lt(a: Traced, b: Scalar, x: Scalar, y: Scalar) -> Traced:
-    """X where a < b, else y: the one way to choose by a value."""
+@select_lt.register
+def _(a: Traced, b: Scalar, x: Scalar, y: Scalar) -> Traced:
     return Traced(a.tape, a.tape.place(SELECT_LT, *map(a.tape.plain, (a, b, x, y))))
 
 

@@ -1,0 +1,17 @@
+from collections.abc import Callable
+from ctypes import Array, c_size_t
+from typing import Any
+
+class Function:
+    def __init__(
+        self,
+        path: Callable[..., Any],
+        table: Array[c_size_t],
+        inputs: int,
+        n: int,
+        shapes: tuple[tuple[int, ...], ...],
+        few: int,
+        /,
+    ) -> None: ...
+    def __call__(self, *values: Any, out: Any = None, threads: int | None = None) -> Any: ...
+    def __getattr__(self, name: str) -> Any: ...

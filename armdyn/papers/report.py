@@ -1,0 +1,258 @@
+"""The papers' tables as people read them (terminal, Markdown) and as programs do (JSON)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from rich import box
+from rich.console import RenderableType
+from rich.rule import Rule
+from rich.table import Table as RichTable
+from rich.text import Text
+
+from armdyn.papers.claims import Grid, Row, Table, Verdict
+
+Tables = list[tuple[str, str, list[Table | Grid]]]  # key, citation and tables of each paper
+
+STYLES = {
+    "exact": "green",
+    "explained": "yellow",
+    "refuted": "red",
+    "not described": "dim",
+    "ours": "cyan",
+    "unexplained": "bold red",
+}
+ORDER = ("M", "A", "D", "")
+WRONG = "*"  # marks a printed cell that its own formula refutes
+INTRODUCTION = """\
+# The papers, cell by cell
+
+What the five papers print, beside what armdyn counts by running their formulations on counting
+scalars. This page is made by `armdyn tables --markdown > docs/papers.md`; in a terminal,
+`armdyn tables --paper KEY` shows one of them.
+
+- M, A and D are multiplications, additions or subtractions, and doublings; n is the number of
+  joints.
+- *Literal* counts follow the papers' lines on a generic arm: nothing is shared between lines, and
+  what a paper forms at run time counts as run-time, constants in it included. *Folded* counts fold
+  all constants. *Shared* counts also take equal terms once and leave out what nothing needs, but do
+  no algebra. The entries of R_i are free in all three. *Program* counts, which `armdyn.count` has
+  too, are of every operation on a given arm.
+- The polynomials go through the counts of six sizes, more than they need; the cells are counted one
+  by one.
+- **exact**: no difference. **explained**: the difference is the polynomial shown, for the reason
+  given. **refuted**: the print contradicts itself or the laws of motion. **not described in the
+  paper**: it prints a number, but not what that takes. **ours**: not in the paper.
+- In the tables of cells `640/635` is 640 printed, 635 counted, and `1016*` a printed cell that is
+  not what its own formula gives.
+"""
+
+
+# What all three have in common -------------------------------------------------------------------
+
+
+def operations(row: Row) -> list[str]:
+    """The operations of a row, in order."""
+    return [op for op in ORDER if op in row.published or op in row.found]
+
+
+def comparison_grid(table: Table, with_shared: bool = False) -> Grid:
+    """The rows of a table, a line an operation, with the verdict in a word."""
+    headings = ["", "", "published", table.found, "difference", "verdict"] + [
+        "shared"
+    ] * with_shared
+    lines = []
+    for row in table.rows:
+        for op in operations(row):
+            name, verdict = row.name if op == operations(row)[0] else "", row.verdicts.get(op)
+            parts = [str(part.get(op, "")) for part in (row.published, row.found, row.difference)]
+            word = verdict.word if verdict else ""
+            lines.append([name, op, *parts, word] + [str(row.shared.get(op, ""))] * with_shared)
+    used = [k for k in range(len(headings)) if any(line[k] for line in lines)]
+    rows = tuple(tuple(line[k] for k in used) for line in lines)
+    return Grid("", tuple(headings[k] for k in used), rows, words=len(used))
+
+
+def cell_grid(table: Table) -> Grid | None:
+    """The printed cells of a table, with ours where they differ."""
+    rows = [row for row in table.rows if row.cells]
+    if not rows:
+        return None
+    lines = []
+    for row in rows:
+        for op in ("M", "A"):
+            cells = [by_operation[op] for by_operation in row.cells.values()]
+            texts = []
+            for cell in cells:
+                text = str(cell.printed) + (WRONG if cell.printed != cell.formula else "")
+                differs = cell.counted is not None and cell.counted != cell.printed
+                texts.append(f"{text}/{cell.counted}" if differs else text)
+            lines.append((row.name if op == "M" else "", op, *texts))
+    sizes = tuple(f"n = {n}" for n in rows[0].cells)
+    return Grid("Cells", ("", "", *sizes), tuple(lines), words=2)
+
+
+def reasons(row: Row) -> Iterator[str]:
+    """Why the verdicts on a row are as they are."""
+    yield from dict.fromkeys(str(verdict) for verdict in row.verdicts.values() if verdict.reason)
+    yield from map(str, row.misprints)
+
+
+def shared(row: Row) -> Iterator[str]:
+    """The count of a row with equal terms shared."""
+    if row.shared:
+        yield "shared: " + ", ".join(f"{polynomial} {op}" for op, polynomial in row.shared.items())
+
+
+def said(table: Table, *sources: Callable[[Row], Iterator[str]]) -> dict[str, str]:
+    """What these sources say of the rows, each thing once, with the names of its rows."""
+    names: dict[str, list[str]] = {}
+    for row in table.rows:
+        for source in sources:
+            for remark in source(row):
+                names.setdefault(remark, []).append(row.name)
+    return {remark: ", ".join(of) for remark, of in names.items()}
+
+
+def superscript(text: str) -> str:
+    """n^2 as it is written by hand."""
+    return re.sub(r"(?<=[nw])\^([23])", lambda match: "²³"[int(match[1]) - 2], text)
+
+
+# Terminal ----------------------------------------------------------------------------------------
+
+
+def renderables(papers: Tables) -> Iterator[RenderableType]:
+    """All of it as a terminal shows it."""
+    for key, citation, tables in papers:
+        yield Rule(Text(key, style="bold"), align="left")
+        yield Text(f"{citation}.\n", style="italic")
+        for table in tables:
+            yield from _shown(table)
+
+
+def _shown(table: Table | Grid) -> Iterator[RenderableType]:
+    """A table, what there is to say about it, and its cells."""
+    yield Text(superscript(table.title), style="bold")
+    if table.note:
+        yield Text(superscript(table.note))
+    yield ""
+    if isinstance(table, Grid):
+        yield from (_grid(table), "")
+        return
+    yield from (_grid(comparison_grid(table)), "")
+    remarks = said(table, reasons, shared)
+    if remarks:
+        yield from (_remarks(remarks), "")
+    cells = cell_grid(table)
+    if cells:
+        yield from (_grid(cells), "")
+
+
+def _remarks(remarks: dict[str, str]) -> RichTable:
+    shown = RichTable.grid(padding=(0, 2))
+    shown.add_column(max_width=26)
+    shown.add_column()
+    before = ""
+    for remark, names in remarks.items():
+        word, colon, rest = superscript(remark).partition(":")
+        style = STYLES.get(word.removesuffix(" in the paper"), "")
+        name = "" if names == before else names
+        shown.add_row(Text(name), Text.assemble((word + colon, style), rest))
+        before = names
+    return shown
+
+
+def _grid(grid: Grid) -> RichTable:
+    """A grid as a terminal shows it; verdicts have their colours."""
+    shown = RichTable(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0))
+    for k, heading in enumerate(grid.headings):
+        shown.add_column(heading, justify="left" if k < grid.words else "right", overflow="fold")
+    for line in grid.rows:
+        shown.add_row(*(Text(superscript(text), style=STYLES.get(text, "")) for text in line))
+    return shown
+
+
+# Markdown ----------------------------------------------------------------------------------------
+
+
+def markdown(papers: Tables) -> str:
+    """All of it as a page."""
+    parts = [INTRODUCTION]
+    for key, citation, tables in papers:
+        parts.append(f"## {key}\n\n{citation}.\n")
+        for table in tables:
+            parts.append(f"### {_marked(table.title)}\n")
+            if table.note:
+                parts.append(f"{_marked(table.note)}\n")
+            parts += [_marked_grid(table)] if isinstance(table, Grid) else _marked_table(table)
+    return "\n".join(parts)
+
+
+def _marked_table(table: Table) -> Iterator[str]:
+    yield _marked_grid(comparison_grid(table, with_shared=True))
+    remarks = said(table, reasons)
+    if remarks:
+        lines = (f"- {_marked(of)}: {_marked(remark)}" for remark, of in remarks.items())
+        yield "\n".join(lines) + "\n"
+    cells = cell_grid(table)
+    if cells:
+        yield _marked_grid(cells)
+
+
+def _marked_grid(grid: Grid) -> str:
+    rules = ["---" if k < grid.words else "---:" for k in range(len(grid.headings))]
+    lines = [grid.headings, rules, *grid.rows]
+    return "\n".join("| " + " | ".join(map(_marked, line)) + " |" for line in lines) + "\n"
+
+
+def _marked(text: str) -> str:
+    """Plain text as Markdown."""
+    return superscript(re.sub(r"([*\[\]])", r"\\\1", text).replace("<", "&lt;"))
+
+
+# JSON --------------------------------------------------------------------------------------------
+
+
+def data(papers: Tables) -> list[dict[str, Any]]:
+    """All of it as plain data."""
+    return [
+        {"paper": key, "citation": citation, "tables": list(map(_data, tables))}
+        for key, citation, tables in papers
+    ]
+
+
+def _data(table: Table | Grid) -> dict[str, Any]:
+    if isinstance(table, Grid):
+        rows = [list(row) for row in table.rows]
+        return {"title": table.title, "note": table.note, "headings": table.headings, "rows": rows}
+    return {
+        "title": table.title,
+        "note": table.note,
+        "rows": [
+            {
+                "name": row.name,
+                "published": _texts(row.published),
+                table.found: _texts(row.found),
+                "difference": _texts(row.difference),
+                "shared": _texts(row.shared),
+                "verdict": {op: _verdict(verdict) for op, verdict in row.verdicts.items()},
+                "cells": {
+                    n: {op: vars(cell) for op, cell in cells.items()}
+                    for n, cells in row.cells.items()
+                },
+                "misprints": [verdict.reason for verdict in row.misprints],
+            }
+            for row in table.rows
+        ],
+    }
+
+
+def _texts(values: Any) -> dict[str, str]:
+    return {op: str(value) for op, value in values.items()}
+
+
+def _verdict(verdict: Verdict) -> dict[str, str]:
+    return {"word": verdict.word, "reason": verdict.reason}

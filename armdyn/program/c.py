@@ -1,0 +1,174 @@
+"""C99 text of a program: a function on plain arrays that needs libm and nothing else.
+
+The function allocates nothing and keeps nothing between calls, so any number of threads may be in
+it. In double and without contraction it executes the interpreter's operations in their order.
+
+A long program is cut into parts, each a static function, because the time to compile one function
+grows faster than its length; values that cross a cut wait in a scratch array on the stack.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from armdyn.errors import ExportError
+from armdyn.program.passes import drop_unused
+from armdyn.program.program import Op, Program, input_names
+from armdyn.program.rounding import rounded
+
+Dtype = Literal["double", "float"]
+
+PART = 2000  # instructions a function
+
+C = {  # of operands {0}, {1}, ...; libm's functions of float end in {f}
+    Op.ADD: "{0} + {1}",
+    Op.SUB: "{0} - {1}",
+    Op.MUL: "{0} * {1}",
+    Op.DIV: "{0} / {1}",
+    Op.NEG: "-{0}",
+    Op.FMA: "fma{f}({0}, {1}, {2})",
+    Op.SIN: "sin{f}({0})",
+    Op.COS: "cos{f}({0})",
+    Op.SQRT: "sqrt{f}({0})",
+    Op.SELECT_LT: "{0} < {1} ? {2} : {3}",
+}
+SUFFIX: dict[Dtype, str] = {"double": "", "float": "f"}
+
+
+def literal(value: float, dtype: Dtype) -> str:
+    """A constant in hexadecimal, rounded to its type here: exact, whatever the compiler."""
+    number = rounded(value, dtype)
+    if math.isinf(number) and not math.isinf(value):
+        raise ExportError(f"the constant {value!r} is beyond the range of {dtype}")
+    if math.isfinite(number):
+        text = re.sub(r"\.?0*p", "p", abs(number).hex()) + SUFFIX[dtype]
+    else:
+        text = "NAN" if math.isnan(number) else "INFINITY"
+    return text if math.copysign(1, number) > 0 else f"(-{text})"
+
+
+@dataclass(frozen=True)
+class Function:
+    """A program as a C function: an array an argument, then an array a result.
+
+    Attributes:
+        program: what it computes; what no result needs is left out.
+        name: of the function.
+        results: the names of the arrays it writes, one a result of the program.
+        dtype: of all numbers.
+        part: how many instructions a part has, at most.
+    """
+
+    program: Program
+    name: str
+    results: Sequence[str]
+    dtype: Dtype
+    part: int = PART
+
+    @property
+    def prototype(self) -> str:
+        """The declaration, good for C++ too."""
+        return f"void {self.name}({', '.join(self._arrays())});"
+
+    @property
+    def definition(self) -> str:
+        """The function, after its parts."""
+        text = _Text(self)
+        arrays, names = self._arrays("restrict "), [*self.program.inputs, *self.results]
+        head = f"void {self.name}({', '.join(arrays)})"
+        if len(text.parts) == 1:
+            return _define(head, names, text.lines(0))
+        arrays.append(f"{self.dtype} w[restrict {text.scratch}]")
+        parts = [
+            _define(f"static void {self.name}_part{i}({', '.join(arrays)})", [*names, "w"], lines)
+            for i, lines in enumerate(map(text.lines, range(len(text.parts))))
+        ]
+        calls = [f"{self.name}_part{i}({', '.join(names)}, w);" for i in range(len(parts))]
+        whole = _define(head, names, [f"{self.dtype} w[{text.scratch}];", *calls])
+        return "\n\n".join([*parts, whole])
+
+    def _arrays(self, qualifier: str = "") -> list[str]:
+        arguments = self.program.inputs.items()
+        results = zip(self.results, map(math.prod, self.program.shapes), strict=True)
+        given = [f"const {self.dtype} {name}[{qualifier}{size}]" for name, size in arguments]
+        return given + [f"{self.dtype} {name}[{qualifier}{size}]" for name, size in results]
+
+
+def _define(head: str, arrays: Sequence[str], lines: Sequence[str]) -> str:
+    """A function; an array that its lines do not speak of is said to be unused on purpose."""
+    spoken_of = set(re.findall(r"\b[A-Za-z]\w*", " ".join(lines)))
+    unused = [f"(void){name};" for name in arrays if name not in spoken_of]
+    return "\n".join([head, "{", *(f"    {line}" for line in [*unused, *lines]), "}"])
+
+
+class _Text:
+    """The statements of a function, dealt out to its parts.
+
+    Attributes:
+        parts: the places of the instructions of each part.
+        scratch: how many numbers wait at the same time for a later part.
+    """
+
+    def __init__(self, function: Function) -> None:
+        program, length = drop_unused(function.program), function.part
+        self.code, self.dtype = program.instructions, function.dtype
+        self.inputs = input_names(program.inputs)
+        constants = (Op.INPUT, Op.CONSTANT)
+        work = [k for k, instruction in enumerate(self.code) if instruction.op not in constants]
+        self.parts = [work[i : i + length] for i in range(0, len(work), length)] or [[]]
+        self.home = {k: i for i, part in enumerate(self.parts) for k in part}
+        self.slots, self.scratch = self._wait()
+        self.stores: dict[int, list[str]] = {}  # the elements of results that a place goes to
+        elements = (
+            f"{name}[{i}]"
+            for name, shape in zip(function.results, program.shapes, strict=True)
+            for i in range(math.prod(shape))
+        )
+        for k, element in zip(program.outputs, elements, strict=True):
+            self.stores.setdefault(k, []).append(element)
+
+    def _wait(self) -> tuple[dict[int, int], int]:
+        """Where each value waits that a later part needs, and how many numbers wait at most.
+
+        A slot that is read in a part is written again in a later one only.
+        """
+        last = {arg: part for k, part in self.home.items() for arg in self.code[k].args}
+        slots: dict[int, int] = {}
+        free: list[int] = []
+        size = 0
+        for i, part in enumerate(self.parts):
+            free += [slot for k, slot in slots.items() if last[k] == i - 1]
+            for k in part:
+                if last.get(k, i) > i:
+                    if not free:
+                        free.append(size)
+                        size += 1
+                    slots[k] = free.pop()
+        return slots, size
+
+    def lines(self, i: int) -> list[str]:
+        """The statements of part i: each value, then where it goes."""
+        known = [k for k in self.stores if k not in self.home] if i == 0 else []
+        lines = [f"{element} = {self._use(k, i)};" for k in known for element in self.stores[k]]
+        for k in self.parts[i]:
+            op, args, _ = self.code[k]
+            operands = (self._use(arg, i) for arg in args)
+            value = C[op].format(*operands, f=SUFFIX[self.dtype])
+            lines.append(f"const {self.dtype} v{k} = {value};")
+            lines += [f"{element} = v{k};" for element in self.stores.get(k, ())]
+            if k in self.slots:
+                lines.append(f"w[{self.slots[k]}] = v{k};")
+        return lines
+
+    def _use(self, k: int, part: int) -> str:
+        """A value as an operand in a part."""
+        op, _, value = self.code[k]
+        if op is Op.INPUT:
+            return self.inputs[k]
+        if isinstance(value, float):
+            return literal(value, self.dtype)
+        return f"v{k}" if self.home[k] == part else f"w[{self.slots[k]}]"

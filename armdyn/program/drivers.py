@@ -1,0 +1,181 @@
+"""Whole LLVM modules: a kernel's parts, and the function that is called from outside.
+
+``single(in, out)`` works on one state, ``batch(in, out, count)`` on many: blocks of as many states
+as a vector has lanes go straight from array to array; the states that are left over go through a
+block of their own, filled up with zeros. (Stores that bypass the caches were tried for batches
+larger than them: they are slower.)
+"""
+
+from __future__ import annotations
+
+from armdyn.program.llvm import Kernel, Text
+from armdyn.program.program import Program
+from armdyn.program.sincos import FORMATS, Format
+
+COMMON = """
+declare double @sin(double)
+declare double @cos(double)
+declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)
+declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)
+"""
+
+BATCH = """
+define void @batch(ptr %in, ptr %out, i64 %count) {{
+entry:
+{pointers}
+{buffers}
+  %whole = and i64 %count, -{width}
+  %left = sub i64 %count, %whole
+  br label %loop
+loop:
+  %i = phi i64 [ 0, %entry ], [ %next, %block ]
+  %next = add i64 %i, {width}
+  %more = icmp ult i64 %i, %whole
+  br i1 %more, label %block, label %rest
+block:
+{places}
+{call_here}
+  br label %loop
+rest:
+  %none = icmp eq i64 %left, 0
+  br i1 %none, label %done, label %copy
+copy:
+{copy_in}
+{call_buffered}
+{copy_out}
+  br label %done
+done:
+  ret void
+}}
+"""
+
+
+def single(program: Program, dtype: str, width: int) -> str:
+    """The module of the kernel for one state, ``single(in, out)``."""
+    kernel = Kernel(program, FORMATS[dtype], 1, width)
+    text = Text()
+    text.lines += pointers(kernel)
+    whole = len(kernel.parts) == 1
+    if whole:
+        kernel.part(0, text)
+    else:
+        text.lines += calls(kernel, kernel.names)
+    text.do("ret void")
+    driver = define("void @single(ptr %in, ptr %out)", text)
+    return "\n".join([*declarations(kernel), COMMON, *([] if whole else parts(kernel)), driver])
+
+
+def batch(program: Program, dtype: str, width: int) -> str:
+    """The module of the kernel for many states, ``batch(in, out, count)``."""
+    kernel = Kernel(program, FORMATS[dtype], width, width)
+    scalar, number = kernel.form.scalar, kernel.form.bits // 8
+    inputs = kernel.names[: len(program.inputs)]
+    outputs = kernel.names[len(program.inputs) :]
+    size = dict(zip(kernel.names, [*program.inputs.values(), *kernel.sizes], strict=True))
+
+    def each(line: str, names: list[str]) -> str:
+        return "\n".join(
+            line.format(x=x, size=size[x], row=size[x] * number, block=width * size[x] * number)
+            for x in names
+        )
+
+    driver = BATCH.format(
+        width=width,
+        pointers="\n".join(pointers(kernel)),
+        buffers=each(
+            f"  {{x}}.buffer = alloca [{width} x [{{size}} x {scalar}]], align 64", [*size]
+        ),
+        places=each(
+            "  {x}.offset = mul i64 %i, {row}\n"
+            "  {x}.here = getelementptr i8, ptr {x}, i64 {x}.offset",
+            kernel.names,
+        ),
+        call_here="\n".join(calls(kernel, [f"{x}.here" for x in kernel.names])),
+        copy_in=each(
+            "  {x}.skip = mul i64 %whole, {row}\n"
+            "  {x}.last = getelementptr i8, ptr {x}, i64 {x}.skip\n"
+            "  {x}.bytes = mul i64 %left, {row}",
+            kernel.names,
+        )
+        + "\n"
+        + each(
+            "  call void @llvm.memset.p0.i64(ptr {x}.buffer, i8 0, i64 {block}, i1 0)\n"
+            "  call void @llvm.memcpy.p0.p0.i64(ptr {x}.buffer, ptr {x}.last, i64 {x}.bytes, i1 0)",
+            inputs,
+        ),
+        call_buffered="\n".join(calls(kernel, [f"{x}.buffer" for x in kernel.names])),
+        copy_out=each(
+            "  call void @llvm.memcpy.p0.p0.i64(ptr {x}.last, ptr {x}.buffer, i64 {x}.bytes, i1 0)",
+            outputs,
+        ),
+    )
+    return "\n".join([*declarations(kernel), COMMON, *parts(kernel), driver])
+
+
+def pointers(kernel: Kernel) -> list[str]:
+    """Take the pointers out of the arrays %in and %out, and make room for the scratch."""
+    lines = []
+    for k, name in enumerate(kernel.names):
+        inputs = len(kernel.program.inputs)
+        array, place = ("%in", k) if k < inputs else ("%out", k - inputs)
+        lines.append(f"  {name}.cell = getelementptr ptr, ptr {array}, i64 {place}")
+        lines.append(f"  {name} = load ptr, ptr {name}.cell")
+    room = max(1, len(kernel.slots))
+    lines.append(f"  %scratch = alloca [{room} x {kernel.type}], align 64")
+    return lines
+
+
+def calls(kernel: Kernel, names: list[str]) -> list[str]:
+    """Call part after part."""
+    arguments = ", ".join(f"ptr {name}" for name in [*names, "%scratch"])
+    return [f"  call void @part{i}({arguments})" for i in range(len(kernel.parts))]
+
+
+def parts(kernel: Kernel) -> list[str]:
+    """The parts as functions of the pointers and the scratch array."""
+    found = []
+    parameters = ", ".join(f"ptr {name}" for name in [*kernel.names, "%scratch"])
+    for i in range(len(kernel.parts)):
+        text = Text()
+        kernel.part(i, text)
+        text.do("ret void")
+        found.append(define(f"internal void @part{i}({parameters}) noinline", text))
+    return found
+
+
+def declarations(kernel: Kernel) -> list[str]:
+    """The intrinsics that a kernel uses, and the function ``far``."""
+    form = kernel.form
+    found = [far(form, kernel.width)]
+    for lanes in (1, kernel.width):
+        real = form.scalar if lanes == 1 else f"<{lanes} x {form.scalar}>"
+        suffix = f"f{form.bits}" if lanes == 1 else f"v{lanes}f{form.bits}"
+        found.append(f"declare {real} @llvm.fma.{suffix}({real}, {real}, {real})")
+        found += [f"declare {real} @llvm.{f}.{suffix}({real})" for f in ("sqrt", "fabs")]
+    return found
+
+
+def far(form: Format, lanes: int) -> str:
+    """The function ``far``: (sin, cos) of a vector by libm, lane by lane, in double."""
+    real = f"<{lanes} x {form.scalar}>"
+    both = f"{{ {real}, {real} }}"
+    text = Text()
+    values = ["poison", "poison"]
+    for lane in range(lanes):
+        x = text.emit(f"extractelement {real} %x, i32 {lane}")
+        wide = x if form.bits == 64 else text.emit(f"fpext float {x} to double")
+        for i, name in enumerate(("sin", "cos")):
+            y = text.emit(f"call double @{name}(double {wide})")
+            y = y if form.bits == 64 else text.emit(f"fptrunc double {y} to float")
+            values[i] = text.emit(
+                f"insertelement {real} {values[i]}, {form.scalar} {y}, i32 {lane}"
+            )
+    pair = text.emit(f"insertvalue {both} poison, {real} {values[0]}, 0")
+    pair = text.emit(f"insertvalue {both} {pair}, {real} {values[1]}, 1")
+    text.do(f"ret {both} {pair}")
+    return define(f"internal {both} @far({real} %x) noinline", text)
+
+
+def define(head: str, text: Text) -> str:
+    """A function's definition."""
+    return "\n".join([f"define {head} {{", *text.lines, "}"])

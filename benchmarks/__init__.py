@@ -1,0 +1,1 @@
+"""armdyn against its peers: `python -m benchmarks`."""

@@ -1,0 +1,156 @@
+"""Errors of the compiled functions against the same formulas in arithmetic of 50 digits.
+
+The truth is Newton-Euler on the links' own parameters (for quantities of one method: that), not the
+method that armdyn chose. An error is set against the sum of the absolute values of the terms that
+the number is the sum of, when the formula is written out: each term a product of constants of the
+arm, sines and cosines of joint angles and numbers of the state. Forward dynamics is judged by its
+backward error, |M qdd + b - tau| against |M||qdd| + |b| + |tau|, all in the maximum norm.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import mpmath
+import numpy as np
+
+import armdyn
+from armdyn.chain import Chain
+from armdyn.quantities import ARGUMENTS, SHAPES, Task, formula
+from armdyn.spatial import sincos
+from benchmarks.arms import states
+
+DIGITS = 50
+TRUTH = {"christoffel": "momentum"}
+TRUTH |= dict.fromkeys(("mass_matrix", "bias", "gravity"), "newton-euler")
+TRUTH |= dict.fromkeys(("coriolis_matrix", "inverse_dynamics"), "newton-euler")
+
+
+@dataclass(frozen=True)
+class Accuracy:
+    """The largest error of a quantity of an arm, in units of eps times the terms' sum."""
+
+    arm: str
+    quantity: str
+    dtype: str
+    method: str | None
+    states: int
+    error: float
+
+
+class Terms:
+    """A number and the sum of the absolute values of the terms that it is the sum of."""
+
+    __slots__ = ("value", "size")
+
+    def __init__(self, value: float, size: float | None = None) -> None:
+        self.value = value
+        self.size = abs(value) if size is None else size
+
+    def __add__(self, other: Any) -> Terms:
+        if isinstance(other, (int, float)):
+            other = Terms(other)
+        if not isinstance(other, Terms):
+            return NotImplemented
+        return Terms(self.value + other.value, self.size + other.size)
+
+    def __mul__(self, other: Any) -> Terms:
+        if isinstance(other, (int, float)):
+            other = Terms(other)
+        if not isinstance(other, Terms):
+            return NotImplemented
+        return Terms(self.value * other.value, self.size * other.size)
+
+    def __truediv__(self, other: Any) -> Terms:
+        divisor = other.value if isinstance(other, Terms) else other  # a single term
+        return Terms(self.value / divisor, self.size / abs(divisor))
+
+    def __neg__(self) -> Terms:
+        return Terms(-self.value, self.size)
+
+    def __sub__(self, other: Any) -> Terms:
+        return self + -other
+
+    def __rsub__(self, other: Any) -> Terms:
+        return -self + other
+
+    __radd__, __rmul__ = __add__, __mul__
+
+
+@sincos.register
+def _(angle: Terms) -> tuple[Terms, Terms]:
+    return Terms(math.sin(angle.value)), Terms(math.cos(angle.value))
+
+
+def accuracy(arms: tuple[str, ...], count: int, dtypes: tuple[str, ...]) -> list[Accuracy]:
+    """Every quantity of every arm at so many random states."""
+    found = []
+    with mpmath.workdps(DIGITS):
+        for name in arms:
+            chain = armdyn.load(name).chain
+            for dtype in dtypes:
+                numbers = {k: v.astype(dtype) for k, v in states(chain, count, seed=1).items()}
+                for quantity in SHAPES:
+                    judge = _backward if quantity == "forward_dynamics" else _forward
+                    error = judge(chain, quantity, numbers) / float(np.finfo(dtype).eps)
+                    method = Task(quantity).settled(chain).method
+                    found.append(Accuracy(name, quantity, dtype, method, count, error))
+    return found
+
+
+def _forward(chain: Chain, quantity: str, numbers: dict[str, np.ndarray]) -> float:
+    """The largest error, relative to its terms."""
+    task = Task(quantity, TRUTH.get(quantity)).settled(chain)
+    exact, terms = formula(chain, mpmath.mpf, task), formula(chain, Terms, task)
+    results = armdyn.Robot(chain).function(quantity)(*_of(quantity, numbers))
+    computed = results if isinstance(results, tuple) else (results,)
+    worst = 0.0
+    for k, state in enumerate(zip(*_of(quantity, numbers), strict=True)):
+        given = [[float(number) for number in argument] for argument in state]
+        truths = _flat(exact(*([mpmath.mpf(x) for x in argument] for argument in given)))
+        sums = _flat(terms(*([Terms(x) for x in argument] for argument in given)))
+        values = np.concatenate([np.ravel(result[k]) for result in computed])
+        for value, truth, total in zip(values.tolist(), truths, sums, strict=True):
+            error = float(abs(mpmath.mpf(value) - truth))
+            size = total.size if isinstance(total, Terms) else abs(float(total))
+            worst = max(worst, error / size if size else (math.inf if error else 0.0))
+    return worst
+
+
+def _backward(chain: Chain, quantity: str, numbers: dict[str, np.ndarray]) -> float:
+    """The largest backward error of forward dynamics, tau being that of inverse dynamics."""
+    robot = armdyn.Robot(chain)
+    mass_matrix, bias = (
+        formula(chain, mpmath.mpf, Task(name, "newton-euler")) for name in ("mass_matrix", "bias")
+    )
+    tau = robot.inverse_dynamics(numbers["q"], numbers["qd"], numbers["qdd"])
+    qdd = robot.forward_dynamics(numbers["q"], numbers["qd"], tau)
+    worst = 0.0
+    for rows in zip(numbers["q"], numbers["qd"], tau, qdd, strict=True):
+        q, qd, t, a = ([mpmath.mpf(float(x)) for x in row] for row in rows)
+        M, b = mass_matrix(q), bias(q, qd)
+        moved = [sum(m * x for m, x in zip(row, a, strict=True)) for row in M]
+        rest = max(abs(x + y - z) for x, y, z in zip(moved, b, t, strict=True))
+        norm = max(sum(map(abs, row)) for row in M)
+        scale = norm * max(map(abs, a)) + max(map(abs, b)) + max(map(abs, t))
+        worst = max(worst, float(rest / scale))
+    return worst
+
+
+def _of(quantity: str, numbers: dict[str, np.ndarray]) -> list[np.ndarray]:
+    return [numbers[argument] for argument in ARGUMENTS[quantity]]
+
+
+def _flat(nested: Any) -> list[Any]:
+    return list(_leaves(nested))
+
+
+def _leaves(nested: Any) -> Iterator[Any]:
+    if isinstance(nested, (list, tuple)):
+        for part in nested:
+            yield from _leaves(part)
+    else:
+        yield nested

@@ -1,0 +1,202 @@
+"""The figures that armdyn must show, as data, and what a run says to each."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from itertools import groupby, pairwise
+from typing import Any, NamedTuple
+
+from benchmarks.accuracy import Accuracy
+from benchmarks.growth import Growth
+from benchmarks.memory import Memory
+from benchmarks.speed import Agreement, Row
+from benchmarks.startup import Startup
+
+ARM = "panda"  # of the figures of speed
+SINGLE = {"pinocchio": 6.0, "casadi": 4.0}  # times faster, a new array each
+PURE = 2.0  # times faster than Pinocchio without the extension
+SMALL = 4096
+BATCH = {  # times faster than Pinocchio's Python call
+    SMALL: {
+        "mass_matrix": 40.0,
+        "bias": 45.0,
+        "inverse_dynamics": 45.0,
+        "forward_dynamics": 35.0,
+    },
+    100_000: {"mass_matrix": 20.0},
+}
+KEPT = 0.75  # of the small batch's speed, at 100 000 states
+NARROW = 1.7  # times faster in float32
+AGREE = 1e-9  # relative difference between libraries
+IMPORT, COLD, CACHED = 0.15, 0.4, 0.020  # [s]
+A_THREAD = 1.0  # [MiB] beyond inputs and outputs
+ERROR = 50.0  # eps of the terms
+STEP = 3.0  # of the time an instruction, from one size to the next
+EXPONENT = 1.15  # of compile time over instructions: linear, within what timing tells
+MANY = 2000  # instructions from which compile time is that of the instructions
+LARGE, USABLE = 60, 5.0  # joints; [s] to the first mass matrix
+
+
+@dataclass
+class Results:
+    """What a run measured; parts that were not asked for are empty."""
+
+    machine: dict[str, str] = field(default_factory=dict)
+    speed: list[Row] = field(default_factory=list)
+    agreement: list[Agreement] = field(default_factory=list)
+    growth: list[Growth] = field(default_factory=list)
+    accuracy: list[Accuracy] = field(default_factory=list)
+    memory: list[Memory] = field(default_factory=list)
+    startup: list[Startup] = field(default_factory=list)
+
+    def time(self, quantity: str, library: str, **wanted: Any) -> float | None:
+        """The least seconds a state of one row on one core; None if it was not measured."""
+        wanted = {"arm": ARM, "dtype": "float64", "cores": 1, **wanted}
+        for row in self.speed:
+            if (row.quantity, row.library) == (quantity, library) and all(
+                getattr(row, key) == value for key, value in wanted.items()
+            ):
+                return row.least
+        return None
+
+
+class Figure(NamedTuple):
+    """One number that must be at least, or at most, so much; ``value`` None: not measured."""
+
+    part: str
+    what: str
+    value: float | None
+    limit: float
+    at_least: bool = False
+    unit: str = ""
+
+    @property
+    def verdict(self) -> str:
+        """Whether the figure is reached."""
+        if self.value is None or math.isnan(self.value):
+            return "not measured"
+        reached = self.value >= self.limit if self.at_least else self.value <= self.limit
+        return "pass" if reached else "short"
+
+
+def figures(results: Results) -> list[Figure]:
+    """All figures, part by part."""
+    return [
+        *_agreement(results),
+        *_single(results),
+        *_batch(results),
+        *_startup(results),
+        *_memory(results),
+        *_accuracy(results),
+        *_growth(results),
+    ]
+
+
+def _ratio(slow: float | None, fast: float | None) -> float | None:
+    return None if slow is None or fast is None else slow / fast
+
+
+def _most(values: Iterator[float]) -> float | None:
+    return max(values, default=None)
+
+
+def _agreement(results: Results) -> Iterator[Figure]:
+    worst = _most(row.difference for row in results.agreement)
+    yield Figure("agreement", "all libraries, relative difference", worst, AGREE)
+
+
+def _single(results: Results) -> Iterator[Figure]:
+    one = {"batch": 1, "form": "new array"}
+    for quantity in BATCH[SMALL]:
+        ours = results.time(quantity, "armdyn", **one)
+        for library, limit in SINGLE.items():
+            ratio = _ratio(results.time(quantity, library, **one), ours)
+            yield Figure("single", f"{quantity} against {library}", ratio, limit, True, "x")
+    for quantity in BATCH[SMALL]:
+        ours = results.time(quantity, "armdyn without extension", **one)
+        ratio = _ratio(results.time(quantity, "pinocchio", **one), ours)
+        what = f"{quantity} without the extension against pinocchio"
+        yield Figure("single", what, ratio, PURE, True, "x")
+
+
+def _batch(results: Results) -> Iterator[Figure]:
+    def ours(quantity: str, count: int, dtype: str = "float64") -> float | None:
+        return results.time(quantity, "armdyn", states=count, form="in place", dtype=dtype)
+
+    for count, limits in BATCH.items():
+        for quantity, limit in limits.items():
+            call = results.time(quantity, "pinocchio", batch=count, form="new array")
+            what = f"{quantity}, {count} states, against a pinocchio call"
+            yield Figure("batch", what, _ratio(call, ours(quantity, count)), limit, True, "x")
+    for quantity in BATCH[SMALL]:
+        if quantity != "mass_matrix":
+            kept = _ratio(ours(quantity, SMALL), ours(quantity, 100_000))
+            what = f"{quantity}, 100000 states, speed kept from {SMALL}"
+            yield Figure("batch", what, kept, KEPT, True)
+    for quantity in BATCH[SMALL]:
+        ratio = _ratio(ours(quantity, SMALL), ours(quantity, SMALL, "float32"))
+        what = f"{quantity}, {SMALL} states, float32 against float64"
+        yield Figure("batch", what, ratio, NARROW, True, "x")
+
+
+def _startup(results: Results) -> Iterator[Figure]:
+    limits = {"import": IMPORT, "cold": COLD, "cached": CACHED}
+    texts = {"import": "import armdyn", "cold": "first use, cold", "cached": "first use, cached"}
+    for what, limit in limits.items():
+        rows = [row for row in results.startup if row.what == what]
+        worst = max(rows, key=lambda row: row.seconds, default=None)
+        text = texts[what] + (f", slowest: {worst.quantity}" if worst and worst.quantity else "")
+        yield Figure("startup", text, worst.seconds if worst else None, limit, unit="s")
+
+
+def _memory(results: Results) -> Iterator[Figure]:
+    for kind in ("resident", "allocated"):
+        worst = _most(getattr(row, kind) / row.threads / 2**20 for row in results.memory)
+        what = f"batch, {kind} beyond arrays, a thread"
+        yield Figure("memory", what, worst, A_THREAD, unit="MiB")
+
+
+def _accuracy(results: Results) -> Iterator[Figure]:
+    rows = [row for row in results.accuracy if row.dtype == "float64"]
+    for quantity in dict.fromkeys(row.quantity for row in rows) or ("every quantity",):
+        mine = [row for row in rows if row.quantity == quantity]
+        worst = max(mine, key=lambda row: row.error, default=None)
+        text = quantity + (f", worst: {worst.arm}" if worst else "")
+        yield Figure("accuracy", text, worst.error if worst else None, ERROR, unit="eps")
+
+
+def _growth(results: Results) -> Iterator[Figure]:
+    by_quantity = {
+        quantity: list(rows) for quantity, rows in groupby(results.growth, lambda row: row.quantity)
+    }
+    steps = (
+        after.instruction / before.instruction
+        for rows in by_quantity.values()
+        for before, after in pairwise(rows)
+    )
+    yield Figure("growth", "largest step of the time an instruction", _most(steps), STEP, unit="x")
+    exponents = (exponent(rows) for rows in by_quantity.values())
+    worst = _most(value for value in exponents if value is not None)
+    yield Figure("growth", "compile time ~ instructions to the power", worst, EXPONENT)
+    whole = [rows[-1].n for rows in by_quantity.values()]
+    reached = min(whole, default=None)
+    yield Figure("growth", "joints reached by every quantity", reached, LARGE, True)
+    matrix = [row for row in by_quantity.get("mass_matrix", []) if row.n == LARGE]
+    used = matrix[0].first_use if matrix else None
+    yield Figure("growth", f"first mass matrix of {LARGE} joints", used, USABLE, unit="s")
+
+
+def exponent(rows: list[Growth]) -> float | None:
+    """The slope of log compile time over log instructions, where there are many of these."""
+    points = [
+        (math.log(row.instructions), math.log(row.compile))
+        for row in rows
+        if row.instructions >= MANY
+    ]
+    if len(points) < 3:
+        return None
+    x, y = (sum(column) / len(points) for column in zip(*points, strict=True))
+    spread = sum((a - x) ** 2 for a, _ in points)
+    return sum((a - x) * (b - y) for a, b in points) / spread

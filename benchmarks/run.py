@@ -1,0 +1,107 @@
+"""The command: measures, says whether the libraries agree, prints and writes what it found."""
+
+from __future__ import annotations
+
+import argparse
+import multiprocessing
+import os
+import sys
+import tempfile
+from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import armdyn
+from benchmarks import accuracy, growth, memory, report, speed, startup
+from benchmarks.arms import ARMS
+from benchmarks.figures import AGREE, Results, figures
+from benchmarks.peers import PEERS
+from benchmarks.timing import ROUNDS
+
+PARTS = ("single", "batch", "growth", "accuracy", "memory", "startup")
+HERE = Path(__file__).parent
+QUICK_SIZES = (2, 4, 7, 10)
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Runs what was asked for; with ``--check``, fails if a figure that was measured is short."""
+    options = _options(arguments)
+    with tempfile.TemporaryDirectory() as build:
+        results = measure(options, Path(build))
+    parts = {"agreement", *options.only}
+    found = [figure for figure in figures(results) if figure.part in parts]
+    report.show(results, found)
+    if options.output:
+        report.write(results, found, options.output)
+    apart = [row for row in results.agreement if not row.difference <= AGREE]
+    if apart:
+        sys.exit(f"the libraries do not agree: {apart}")
+    if options.check and any(figure.verdict == "short" for figure in found):
+        sys.exit("some figures are short")
+
+
+def measure(options: argparse.Namespace, build: Path) -> Results:
+    """All parts that were asked for, those of speed in a process of their own for each setting."""
+    results = Results(machine=report.machine())
+    cores = sorted(os.sched_getaffinity(0))
+    rounds = 5 if options.quick else ROUNDS
+    batches = (256, 4096) if options.quick else speed.BATCHES
+    plan = speed.Plan(options.arms, options.peers, build, rounds, batches)
+    one, everywhere = {cores[-1]}, set(cores)
+    jobs: list[tuple[str, set[int], Callable[..., Any]]] = [
+        ("single", one, speed.single),
+        ("batch", one, speed.batch),
+        ("batch", everywhere, speed.batch),
+    ]
+    for part, where, job in jobs:
+        if part in options.only and not (where == everywhere and len(cores) == 1):
+            rows, seen = _alone(where, job, plan)
+            results.speed += rows
+            results.agreement += seen
+    if "growth" in options.only:
+        sizes = QUICK_SIZES if options.quick else growth.SIZES
+        results.growth = _alone(one, growth.growth, sizes)
+    if "accuracy" in options.only:
+        names = options.arms if options.quick else armdyn.robots()
+        states = 2 if options.quick else 25
+        results.accuracy = _alone(one, accuracy.accuracy, names, states, ("float64", "float32"))
+    if "memory" in options.only:
+        results.memory = _alone(everywhere, memory.memory)
+    if "startup" in options.only:
+        repeats = 1 if options.quick else 5
+        names = ("panda",) if options.quick else ("panda", "xarm7")
+        results.startup = _alone(one, startup.startup, names, repeats)
+    return results
+
+
+def _alone(cores: set[int], job: Callable[..., Any], *arguments: Any) -> Any:
+    """What the job returns in a fresh process on these cores."""
+    context = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(1, context, os.sched_setaffinity, (0, cores)) as process:
+        return process.submit(job, *arguments).result()
+
+
+def _options(arguments: list[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser("python -m benchmarks", description=__doc__)
+    names = tuple(peer.name for peer in PEERS)
+    for flag, default, text in (
+        ("--only", PARTS, "parts to run"),
+        ("--arms", ARMS, "arms to time"),
+        ("--peers", names, "libraries to time armdyn against"),
+    ):
+        known = ", ".join(default)
+        parser.add_argument(
+            flag,
+            type=lambda value: tuple(value.split(",")),
+            default=default,
+            help=f"{text}, separated by commas: {known}",
+        )
+    parser.add_argument("--quick", action="store_true", help="less of everything, for a first look")
+    parser.add_argument("--check", action="store_true", help="fail if a figure is short")
+    parser.add_argument("--output", type=Path, default=HERE, help="directory for what is written")
+    options = parser.parse_args(arguments)
+    unknown = set(options.only) - set(PARTS) | set(options.peers) - set(names)
+    if unknown:
+        parser.error(f"unknown: {', '.join(sorted(unknown))}")
+    return options

@@ -1,0 +1,65 @@
+"""What a fresh process pays: importing armdyn, and the first use of a quantity."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass
+
+from armdyn.quantities import SHAPES
+
+IMPORT = """
+import time, numpy
+start = time.perf_counter()
+import armdyn
+print(time.perf_counter() - start)
+"""
+FIRST_USE = """
+import sys, time, numpy, llvmlite.binding, armdyn
+from armdyn.quantities import ARGUMENTS
+quantity, name = sys.argv[1:]
+robot = armdyn.load(name)
+state = [numpy.full(robot.n, 0.1)] * len(ARGUMENTS[quantity])
+start = time.perf_counter()
+getattr(robot, quantity)(*state)
+print(time.perf_counter() - start)
+"""
+
+
+@dataclass(frozen=True)
+class Startup:
+    """Seconds that something takes in a fresh process, the least of some."""
+
+    what: str  # "import", "cold", "cached"
+    quantity: str
+    arm: str
+    seconds: float
+
+
+def startup(arms: tuple[str, ...], repeats: int) -> list[Startup]:
+    """Importing beyond numpy; first use with the disk cache empty, and from it."""
+    found = [Startup("import", "", "", min(_run(IMPORT) for _ in range(repeats)))]
+    for name in arms:
+        for quantity in SHAPES:
+            cold, cached = [], []
+            for _ in range(repeats):
+                with tempfile.TemporaryDirectory() as directory:
+                    cold.append(_run(FIRST_USE, quantity, name, cache=directory))
+                    cached.append(_run(FIRST_USE, quantity, name, cache=directory))
+            found.append(Startup("cold", quantity, name, min(cold)))
+            found.append(Startup("cached", quantity, name, min(cached)))
+    return found
+
+
+def _run(code: str, *arguments: str, cache: str = "") -> float:
+    """The number that a fresh interpreter prints."""
+    done = subprocess.run(
+        [sys.executable, "-c", code, *arguments],
+        env={**os.environ, "ARMDYN_CACHE_DIR": cache},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return float(done.stdout)

@@ -1,0 +1,12 @@
+"""Builds the C call path, where there is a compiler; all else is said in pyproject.toml."""
+
+import numpy
+from setuptools import Extension, setup
+
+call_path = Extension(
+    "armdyn._call",
+    ["armdyn/_call.c"],
+    include_dirs=[numpy.get_include()],
+    optional=True,
+)
+setup(ext_modules=[call_path])

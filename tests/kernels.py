@@ -1,0 +1,136 @@
+"""Kernels for the tests of the call path: small polynomials, written in LLVM's language.
+
+Entry e of result r is the sum over arguments a of x_a[(e + r) % n] x_a[(e + a + 1) % n], in that
+order and without fma, so that NumPy gives the same bits.
+"""
+
+import math
+
+import llvmlite.binding as llvm
+import numpy as np
+
+llvm.initialize_native_target()
+llvm.initialize_native_asmprinter()
+
+BATCH = """
+define void @batch(ptr %in, ptr %out, i64 %count) {{
+start:
+{allocate}  br label %test
+test:
+  %i = phi i64 [0, %start], [%next, %body]
+  %more = icmp slt i64 %i, %count
+  br i1 %more, label %body, label %end
+body:
+{shift}  call void @single(ptr %in_i, ptr %out_i)
+  %next = add i64 %i, 1
+  br label %test
+end:
+  ret void
+}}
+"""
+SPIN = """
+define void @batch(ptr %in, ptr %out, i64 %count) {
+start:
+  %q = load ptr, ptr %in
+  %result = load ptr, ptr %out
+  br label %loop
+loop:
+  %i = phi i64 [0, %start], [%next, %loop]
+  %seen = load volatile double, ptr %q
+  %next = add i64 %i, 1
+  %found = fcmp one double %seen, 0.0
+  %tired = icmp eq i64 %next, 3000000000
+  %over = or i1 %found, %tired
+  br i1 %over, label %end, label %loop
+end:
+  store double %seen, ptr %result
+  ret void
+}
+"""
+
+
+class Polynomials:
+    """Compiles the kernels of one function, and keeps a record of what was asked for."""
+
+    def __init__(self, arguments=2, n=3, shapes=((3, 3), ()), text=None):
+        self.arguments, self.n, self.shapes = arguments, n, shapes
+        self.text = text
+        self.asked = []
+        self.engines = []
+
+    def __call__(self, kind, dtype):
+        self.asked.append((kind, dtype))
+        text = self.text or single(self, dtype) + batch(self, dtype)
+        machine = llvm.Target.from_default_triple().create_target_machine()
+        engine = llvm.create_mcjit_compiler(llvm.parse_assembly(text), machine)
+        engine.finalize_object()
+        self.engines.append(engine)
+        return engine.get_function_address(kind)
+
+    def expected(self, *values):
+        """The results by NumPy, from arrays of one dtype."""
+        rows = np.broadcast_arrays(*values)
+        results = []
+        for r, shape in enumerate(self.shapes):
+            entries = []
+            for e in range(math.prod(shape)):
+                total = rows[0].dtype.type(0)
+                for a, x in enumerate(rows):
+                    total = total + x[..., (e + r) % self.n] * x[..., (e + a + 1) % self.n]
+                entries.append(total)
+            results.append(np.stack(entries, axis=-1).reshape(rows[0].shape[:-1] + shape))
+        return tuple(results) if len(results) > 1 else results[0]
+
+
+def single(function, dtype):
+    kind = "double" if dtype == "float64" else "float"
+    lines = ["define void @single(ptr %in, ptr %out) {"]
+    for a in range(function.arguments):
+        lines += [
+            f"%at{a} = getelementptr ptr, ptr %in, i64 {a}",
+            f"%base{a} = load ptr, ptr %at{a}",
+        ]
+        for i in range(function.n):
+            lines += [
+                f"%p{a}.{i} = getelementptr {kind}, ptr %base{a}, i64 {i}",
+                f"%x{a}.{i} = load {kind}, ptr %p{a}.{i}",
+            ]
+    for r, shape in enumerate(function.shapes):
+        lines += [f"%to{r} = getelementptr ptr, ptr %out, i64 {r}", f"%y{r} = load ptr, ptr %to{r}"]
+        for e in range(math.prod(shape)):
+            total = "0.0"
+            for a in range(function.arguments):
+                here = f"{r}.{e}.{a}"
+                i, j = (e + r) % function.n, (e + a + 1) % function.n
+                lines += [
+                    f"%m{here} = fmul {kind} %x{a}.{i}, %x{a}.{j}",
+                    f"%s{here} = fadd {kind} {total}, %m{here}",
+                ]
+                total = f"%s{here}"
+            lines += [
+                f"%z{r}.{e} = getelementptr {kind}, ptr %y{r}, i64 {e}",
+                f"store {kind} {total}, ptr %z{r}.{e}",
+            ]
+    return "\n".join([*lines, "ret void", "}"])
+
+
+def batch(function, dtype):
+    kind = "double" if dtype == "float64" else "float"
+    sizes = {
+        "in": [function.n] * function.arguments,
+        "out": [math.prod(shape) for shape in function.shapes],
+    }
+    allocate, shift = "", ""
+    for side, numbers in sizes.items():
+        allocate += f"  %{side}_i = alloca [{len(numbers)} x ptr]\n"
+        for k, size in enumerate(numbers):
+            name = f"{side}{k}"
+            shift += (
+                f"  %at_{name} = getelementptr ptr, ptr %{side}, i64 {k}\n"
+                f"  %base_{name} = load ptr, ptr %at_{name}\n"
+                f"  %offset_{name} = mul i64 %i, {size}\n"
+                f"  %row_{name} = getelementptr {kind}, ptr %base_{name}, i64 %offset_{name}\n"
+                f"  %slot_{name} = getelementptr ptr, ptr %{side}_i, i64 {k}\n"
+                f"  store ptr %row_{name}, ptr %slot_{name}\n"
+            )
+    return BATCH.format(allocate=allocate, shift=shift)

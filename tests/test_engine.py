@@ -1,0 +1,204 @@
+"""The engine: which method is chosen, what is compiled, and what comes from the disk."""
+
+import logging
+import threading
+
+import numpy as np
+import pytest
+
+import armdyn
+from armdyn import Chain, Robot, engine, quantities, robot
+from armdyn.algorithms import CATALOGUE, STATE, find, methods, newton_euler
+from armdyn.counting import growth
+from armdyn.program import jit
+from armdyn.quantities import ARGUMENTS, Task, cheapest, formula, program_cost
+from tests.arms import with_rotors
+
+LISTED = [(q, m.name) for q, row in CATALOGUE.items() for m in row if m.generic]
+
+
+@pytest.mark.parametrize("quantity, name", LISTED)
+def test_the_catalogues_generic_counts_are_what_is_counted(quantity, name):
+    found = growth(quantity, name, "literal")
+    total = found["mul"] + found["add"] + found["double"]
+    assert str(total) == find(quantity, name).generic
+
+
+@pytest.mark.parametrize("name", armdyn.robots())
+def test_the_cheapest_of_all_exact_methods_is_chosen(name):
+    """Though most are not tried: none that was left out costs less."""
+    chain = armdyn.load(name).chain
+    for quantity in ("mass_matrix", "bias", "gravity", "inverse_dynamics", "forward_dynamics"):
+        able = [m.name for m in methods(quantity) if m.exact]
+        costs = {method: program_cost(chain, quantity, method) for method in able}
+        assert cheapest(chain, quantity) == min(costs, key=lambda method: costs[method])
+
+
+def test_methods_lists_what_the_choice_was_made_from():
+    rows = armdyn.load("puma560").methods("bias")
+    (chosen,) = [row for row in rows if row.chosen]
+    assert chosen.exact and chosen.operations == min(row.operations for row in rows if row.exact)
+    (approximate,) = [row for row in rows if not row.exact]
+    assert approximate.name == "zomaya-morris" and not approximate.chosen
+
+
+@pytest.mark.parametrize("name", ["puma560", "stanford"])
+def test_every_method_can_be_asked_for_by_name(name):
+    arm = armdyn.load(name)
+    state = np.random.default_rng(5).uniform(-1, 1, (3, 4, arm.n))
+    for quantity in ("mass_matrix", "bias", "gravity", "inverse_dynamics", "forward_dynamics"):
+        arguments = state[: len(STATE[quantity])]
+        expected = getattr(arm, quantity)(*arguments)
+        for method in methods(quantity):
+            if method.exact:
+                found = getattr(arm, quantity)(*arguments, method=method.name)
+                scale = np.abs(expected).max()
+                np.testing.assert_allclose(found, expected, rtol=0, atol=1e-11 * scale)
+
+
+@pytest.mark.parametrize("quantity", [q for q in ARGUMENTS if "+" not in q])
+def test_compiled_functions_equal_the_formula_in_floats(quantity):
+    """On an arm with rotors, prismatic joints and friction."""
+    chain = with_rotors(Chain.random(4, "RPRR", seed=6))
+    arm = Robot(chain)
+    state = np.random.default_rng(7).uniform(-2, 2, (3, 4))[: len(ARGUMENTS[quantity])]
+    task = Task(quantity).settled(chain)
+    expected = formula(chain, float, task)(*(row.tolist() for row in state))
+    found = getattr(arm, quantity)(*state)
+    several = isinstance(found, tuple)
+    for a, b in zip(
+        found if several else [found], expected if several else [expected], strict=True
+    ):
+        b = np.array(b, float)
+        np.testing.assert_allclose(a, b, rtol=0, atol=1e-12 * max(1, np.abs(b).max()))
+
+
+def test_several_quantities_in_one_function():
+    arm = armdyn.load("stanford")
+    both = arm.function("forward_dynamics", "mass_matrix", "energy")
+    q, qd, tau = np.random.default_rng(8).uniform(-1, 1, (3, 5, arm.n))
+    qdd, M, kinetic, potential = both(q, qd, tau)
+    np.testing.assert_allclose(qdd, arm.forward_dynamics(q, qd, tau), rtol=1e-11)
+    np.testing.assert_allclose(M, arm.mass_matrix(q), rtol=1e-12, atol=1e-14)
+    np.testing.assert_allclose(kinetic, arm.energy(q, qd)[0], rtol=1e-12)
+    np.testing.assert_allclose(potential, arm.energy(q, qd)[1], rtol=1e-12)
+    out = tuple(np.empty_like(x) for x in (qdd, M, kinetic, potential))
+    assert all(a is b for a, b in zip(both(q, qd, tau, out=out), out, strict=True))
+    with pytest.raises(armdyn.MethodError, match="no quantity 'mass'; known: mass_matrix"):
+        arm.function("mass")
+    with pytest.raises(armdyn.MethodError, match="at least one"):
+        arm.function()
+
+
+def test_the_same_bits_on_any_number_of_threads():
+    arm = armdyn.load("puma560")
+    q = np.random.default_rng(9).uniform(-3, 3, (20_001, arm.n))
+    one = arm.mass_matrix(q, threads=1)
+    for threads in (2, 3, None):
+        np.testing.assert_array_equal(arm.mass_matrix(q, threads=threads), one)
+    np.testing.assert_array_equal(arm.mass_matrix(q[20_000]), one[20_000])
+
+
+def test_friction_is_compiled_too():
+    chain = with_rotors(Chain.random(3, seed=2))
+    arm = Robot(chain)
+    q, qd, qdd = np.random.default_rng(3).uniform(-1, 1, (3, 8, 3))
+    tau = arm.inverse_dynamics(q, qd, qdd, friction=True)
+    np.testing.assert_allclose(arm.forward_dynamics(q, qd, tau, friction=True), qdd, atol=1e-10)
+
+
+# The disk cache ----------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def private_cache(tmp_path, monkeypatch):
+    monkeypatch.setenv("ARMDYN_CACHE_DIR", str(tmp_path / "cache"))
+    return tmp_path / "cache"
+
+
+def entries(folder):
+    return [path for path in folder.rglob("*") if path.is_file()]
+
+
+def test_a_hit_needs_no_tracing(private_cache, monkeypatch):
+    chain = Chain.random(3, seed=21)
+    q = np.array([0.1, 0.2, 0.3])
+    first = Robot(chain).mass_matrix(q)
+    assert entries(private_cache)
+
+    def refuse(*args):
+        raise AssertionError("traced although the code was on disk")
+
+    monkeypatch.setattr(engine, "program", refuse)
+    monkeypatch.setattr(quantities, "record", refuse)
+    np.testing.assert_array_equal(Robot(chain).mass_matrix(q), first)
+    with pytest.raises(AssertionError, match="traced"):
+        Robot(Chain.random(3, seed=22)).mass_matrix(q)
+
+
+def test_damaged_entries_are_made_again(private_cache):
+    chain = Chain.random(3, seed=23)
+    q = np.array([0.1, 0.2, 0.3])
+    first = Robot(chain).mass_matrix(q)
+    for path in entries(private_cache):
+        data = bytearray(path.read_bytes())
+        data[len(data) // 2] ^= 1
+        path.write_bytes(data)
+    np.testing.assert_array_equal(Robot(chain).mass_matrix(q), first)
+
+
+def test_no_cache_where_none_is_wanted(monkeypatch):
+    monkeypatch.setenv("ARMDYN_CACHE_DIR", "")
+    assert armdyn.info()["cache"] is None
+    assert Robot(Chain.random(2, seed=24)).gravity(np.zeros(2)).shape == (2,)
+
+
+# Manners -----------------------------------------------------------------------------------------
+
+
+def test_an_approximation_warns_once(caplog, monkeypatch):
+    monkeypatch.setattr(robot, "_warned", set())
+    arm = armdyn.load("two_link")
+    with caplog.at_level(logging.WARNING, "armdyn"):
+        for _ in range(3):
+            arm.bias(np.zeros(2), np.zeros(2), method="zomaya-morris")
+        Robot(arm.chain).bias(np.zeros(2), np.zeros(2), method="zomaya-morris")
+    assert caplog.text.count("is an approximation") == 1
+
+
+def test_without_llvmlite_the_interpreter_answers(monkeypatch):
+    chain = Chain.random(3, seed=25)
+    q, qd = np.random.default_rng(1).uniform(-1, 1, (2, 3, 3))
+    fast = Robot(chain).bias(q, qd)
+    monkeypatch.setattr(jit, "available", lambda: False)
+    assert "interpreter" in armdyn.info()["back_end"]
+    slow = Robot(chain)
+    np.testing.assert_allclose(slow.bias(q, qd), fast, rtol=1e-12)
+    np.testing.assert_allclose(slow.bias(q[0], qd[0]), fast[0], rtol=1e-12)
+    np.testing.assert_allclose(slow.bias(q.astype("f"), qd.astype("f")), fast, rtol=1e-4)
+
+
+def test_info_names_versions_and_paths():
+    found = armdyn.info()
+    assert found["armdyn"] == armdyn.__version__ and found["numpy"] == np.__version__
+    assert found["back_end"] == "llvm" and found["vector_bytes"] in (16, 32, 64)
+
+
+def test_first_calls_from_many_threads_compile_once():
+    arm = Robot(Chain.random(3, seed=26))
+    q = np.linspace(-1, 1, 3)
+    found, gate = [], threading.Barrier(6)
+
+    def work():
+        gate.wait()
+        found.append(arm.mass_matrix(q))
+
+    threads = [threading.Thread(target=work) for _ in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    truth = newton_euler.mass_matrix(arm.chain.on(float), q.tolist())
+    for M in found:
+        np.testing.assert_allclose(M, truth, rtol=0, atol=1e-13)
+        np.testing.assert_array_equal(M, found[0])

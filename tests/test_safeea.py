@@ -1,0 +1,181 @@
+"""GDAHJ, CRBA and the hybrid of both: Table I of [safeea2018], its composites and its experiment.
+
+That the methods are right for every mix of joints is tested in test_methods.py.
+"""
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+from armdyn import Chain
+from armdyn.algorithms import crba, find, gdahj, hybrid, newton_euler
+from armdyn.counting import count, growth
+from armdyn.inertia import Inertia
+from armdyn.polynomial import Polynomial
+from armdyn.pose import Pose
+from armdyn.spatial import Vector
+
+SIZES = range(2, 9)
+
+
+def full(J):
+    return np.array([list(row) for row in J.rows()])
+
+
+def cross_matrix(v):
+    return np.cross(np.eye(3), -np.asarray(v))
+
+
+# Operation counts -------------------------------------------------------------------------------
+
+
+def test_gdahj_takes_what_table_1_says():
+    """(3n^2+88n-3) m + (2.5n^2+95.5n-18) a, direct kinematics excluded."""
+    found = growth("mass_matrix", "gdahj", stage="dynamics", sizes=SIZES)
+    assert (str(found["mul"]), str(found["add"])) == ("3n^2+88n-3", "2.5n^2+95.5n-18")
+
+
+def test_gdahj_in_one_sum_takes_less():
+    found = growth("mass_matrix", "gdahj-one-sum", stage="dynamics", sizes=SIZES)
+    assert (str(found["mul"]), str(found["add"])) == ("3n^2+88n-12", "2.5n^2+89.5n-33")
+
+
+def test_crba_takes_the_multiplications_of_table_1():
+    """(10n^2+22n-32) m; its 6n^2+37n-43 additions are 4n-4 more than are needed."""
+    found = growth("mass_matrix", "crba", sizes=SIZES)
+    assert (str(found["mul"]), str(found["add"])) == ("10n^2+22n-32", "6n^2+33n-39")
+    assert str(found["double"]) == "2n-2"
+
+
+def test_using_the_zero_of_each_column_saves_crba_three_operations_a_column():
+    """Folded; what the constants of the first and the last link save does not grow with n."""
+    literal = growth("mass_matrix", "crba", sizes=range(3, 9))
+    folded = growth("mass_matrix", "crba", "folded", sizes=range(3, 9))
+    for op in ("mul", "add"):
+        assert (literal[op] - folded[op]).coefficients[1:] == (3,)
+
+
+@pytest.mark.parametrize(
+    "method, mul, add",
+    [
+        ("hybrid", "3n^2+62n-32", "2.5n^2+59.5n-39"),
+        ("hybrid-minimal", "3n^2+62n-36", "2.5n^2+54.5n-46"),
+    ],
+)
+def test_hybrid_is_cheaper_than_either(method, mul, add):
+    """Kinematics excluded, as for GDAHJ; it pays off from 7 joints on, GDAHJ from 13."""
+    found = growth("mass_matrix", method, stage="dynamics", sizes=SIZES)
+    assert (str(found["mul"]), str(found["add"]), str(found["double"])) == (mul, add, "2n-2")
+
+
+def cost(method, n, stage=None):
+    return count(Chain.random(n), "mass_matrix", method, stage=stage).cost
+
+
+def crossover(method, stage):
+    """The smallest n for which it takes fewer operations than CRBA takes by Table I."""
+    published = Polynomial.parse("10n^2+22n-32") + Polynomial.parse("6n^2+37n-43")
+    return next(n for n in range(2, 30) if cost(method, n, stage) < published(n))
+
+
+def test_crossover_with_crba():
+    """13 joints as printed; with the kinematics paid for, 17."""
+    assert crossover("gdahj", "dynamics") == 13
+    assert crossover("gdahj", None) == 17
+    assert crossover("hybrid", "dynamics") == 7
+    assert crossover("hybrid", None) == 11
+
+
+# What the recursions sum ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("mix", ["RRRR", "PRPR"])
+@pytest.mark.parametrize("sums", [gdahj.composites, gdahj.composites_in_one_sum])
+def test_gdahj_composites_are_the_sums_they_stand_for(mix, sums):
+    """sig, s, b and D by their definitions, from the links' poses."""
+    chain = Chain.random(4, mix, seed=8)
+    arm, q = chain.on(float), [0.3, -1.2, 2.0, 0.7]
+    R, p = gdahj.kinematics(arm, q)
+    turn = [np.array([list(row) for row in rows]) for rows in R]
+    origin = np.array([list(v) for v in p])
+    mass = [link.inertia.mass for link in chain.links]
+    c = [p + R @ link.inertia.com for p, R, link in zip(origin, turn, chain.links, strict=False)]
+    tensors = [R @ link.inertia.about_com @ R.T for R, link in zip(turn, chain.links, strict=True)]
+    for i, (sig, s, b, D) in enumerate(sums(arm, R, p)):
+        outer = range(i, 4)
+        assert sig == pytest.approx(sum(mass[i:]))
+        np.testing.assert_allclose(list(s), sum(mass[k] * c[k] for k in outer))
+        np.testing.assert_allclose(list(b), sum(mass[k] * (c[k] - origin[i]) for k in outer))
+        products = (mass[k] * cross_matrix(c[k] - origin[i]) @ cross_matrix(c[k]) for k in outer)
+        truth = sum(tensors[i:]) - sum(products)
+        np.testing.assert_allclose([list(row) for row in D], truth, atol=1e-13)
+
+
+@pytest.mark.parametrize("mix", ["RRRR", "PRPR"])
+def test_crba_composites_are_the_links_seen_from_inner_frames(mix):
+    chain = Chain.random(4, mix, seed=8)
+    q = [0.3, -1.2, 2.0, 0.7]
+    body = Inertia()
+    for i in reversed(range(4)):
+        body = chain.links[i].inertia + body
+        M, h, J = crba.composites(chain.on(float), q)[i]
+        assert M == pytest.approx(body.mass)
+        np.testing.assert_allclose(list(h), body.first_moment, atol=1e-14)
+        np.testing.assert_allclose(full(J), body.matrix, atol=1e-14)
+        joint = chain.joints[i]
+        turn, slide = (q[i], 0.0) if joint.kind == "R" else (0.0, q[i])
+        pose = Pose.mdh(joint.b, joint.beta, joint.theta + turn, joint.d + slide)
+        body = body.seen_from(pose)
+
+
+@pytest.mark.parametrize(
+    "moments", [(0.0, 0.0, 0.0), (1.0, 1.0, 1.0), (0.0, 2.0, 2.0), (1.0, 1.0, 2.0), (1.0, 2.0, 2.5)]
+)
+def test_any_inertia_is_a_sum_of_dyads(moments):
+    """Point, ball, rod, disc, brick: R (lam 1 + u u^T + v v^T) R^T is the tensor turned by R."""
+    rng = np.random.default_rng(6)
+    axes, R = (np.linalg.qr(rng.normal(size=(3, 3)))[0] for _ in range(2))
+    tensor = axes @ np.diag(moments) @ axes.T
+    link = {"mass": [1], "com": [[1, 0.5, 0]], "inertia": [tensor]}
+    dyads = Chain.from_mdh(b=[0], beta=[0], d=[0], theta=[0], **link).on(float).inertia_dyads[0]
+    turned = dyads.turned(tuple(Vector(*row) for row in R))
+    np.testing.assert_allclose(full(turned), R @ tensor @ R.T, atol=1e-14)
+
+
+# Arms at the edge, and large ones ---------------------------------------------------------------
+
+OURS = ("kic", "kic-augmented", "gdahj", "gdahj-one-sum", "crba", "hybrid", "momentum")
+
+
+def without_mass(chain, links):
+    rows = chain.parameters_in("pinocchio")
+    rows[links] = 0.0
+    return dataclasses.replace(chain, check="warn").with_parameters(rows)
+
+
+@pytest.mark.parametrize("mix", ["RRRRR", "RPRRP"])
+@pytest.mark.parametrize("links", [[0], [1, 2], [4], [3, 4], [0, 1, 2, 3, 4]])
+def test_links_without_mass(mix, links):
+    """Inner ones, and outer ones that leave a composite without mass."""
+    chain = without_mass(Chain.random(5, mix, seed=1), links)
+    q, qd = np.random.default_rng(3).uniform(-3, 3, (2, 5)).tolist()
+    M = np.array(newton_euler.mass_matrix(chain.on(float), q), float)
+    b = np.array(newton_euler.bias(chain.on(float), q, qd), float)
+    for name in OURS:
+        found = find("mass_matrix", name).function(chain.on(float), q)
+        np.testing.assert_allclose(np.array(found, float), M, atol=1e-13, err_msg=name)
+    for name in ("kic", "kic-augmented"):
+        found = find("bias", name).function(chain.on(float), q, qd)
+        np.testing.assert_allclose(np.array(found, float), b, atol=1e-11, err_msg=name)
+
+
+@pytest.mark.parametrize("n", [5, 25, 60])
+def test_relative_error_of_the_experiment(n):
+    """Eq. (32): the sum of all differences over the largest element."""
+    rng = np.random.default_rng(n)
+    chain, q = Chain.random(n, seed=n), rng.uniform(-np.pi, np.pi, n).tolist()
+    A = np.array(crba.mass_matrix(chain.on(float), q), float)
+    for method in (gdahj, hybrid):
+        B = np.array(method.mass_matrix(chain.on(float), q), float)
+        assert np.abs(A - B).sum() / np.abs((A + B) / 2).max() < 1e-15 * n**2
