@@ -169,6 +169,9 @@ def _submit(part: Callable[[int], None], k: int) -> Future[None] | None:
 
 def _in_parallel(part: Callable[[int], None], threads: int) -> None:
     """Runs part(0), ..., part(threads - 1): the first here, the others on the pool."""
+    if threads == 1:
+        part(0)
+        return
     started = [_submit(part, k) for k in range(1, threads)]
     try:
         part(0)

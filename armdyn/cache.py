@@ -40,7 +40,6 @@ OURS = re.compile(r"[0-9a-f]{64}\.armdyn(-unfinished)?")  # no other file is eve
 
 POSIX = os.name == "posix"
 FILE = sum(getattr(os, flag, 0) for flag in ("O_NOFOLLOW", "O_NONBLOCK", "O_BINARY"))
-
 Part: TypeAlias = "str | bytes | float | int | tuple[Part, ...]"
 
 _logged: set[str] = set()

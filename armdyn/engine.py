@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import logging
+import json
 import platform
 import sys
 from collections.abc import Callable, Sequence
@@ -19,8 +19,6 @@ from armdyn.program import jit, slow
 from armdyn.program.passes import place_fma
 from armdyn.program.program import Program
 from armdyn.quantities import Task, arguments, program, shapes
-
-log = logging.getLogger("armdyn")
 
 
 def function(
@@ -48,7 +46,8 @@ class Compilation:
     """
 
     def __init__(self, chain: Chain, tasks: Sequence[Task]) -> None:
-        self.chain, self.tasks = chain, tuple(tasks)
+        self.chain = chain
+        self.asked = self.tasks = tuple(tasks)  # tasks: with the methods that were chosen
         self._program: Program | None = None
         self._kernels: list[object] = []
 
@@ -56,7 +55,7 @@ class Compilation:
     def program(self) -> Program:
         """The final program, traced at first need."""
         if self._program is None:
-            self.tasks = tuple(task.settled(self.chain) for task in self.tasks)
+            self.tasks = tuple(task.settled(self.chain) for task in self.asked)
             self._program = place_fma(program(self.chain, self.tasks))
         return self._program
 
@@ -71,12 +70,15 @@ class Compilation:
 
     def _code(self, kind: str, dtype: str) -> bytes:
         """Object code, from the disk cache or newly made."""
-        key = cache.key(repr(self.chain), repr(self.tasks), kind, dtype, *fingerprint())
+        key = cache.key(repr(self.chain), repr(self.asked), kind, dtype, *fingerprint())
         entry = cache.get(key)
-        if entry is not None:
-            return entry
-        code = jit.compile(self.program, kind, dtype)
-        cache.put(key, code)
+        if entry is None:
+            code = jit.compile(self.program, kind, dtype)
+            methods = [task.method for task in self.tasks]
+            cache.put(key, json.dumps(methods).encode() + b"\n" + code)
+            return code
+        chosen, _, code = entry.partition(b"\n")
+        self.tasks = tuple(map(Task.by, self.asked, json.loads(chosen)))
         return code
 
 

@@ -152,7 +152,7 @@ the dynamics of a robot arm, in SI units and radians.
  *
  *     cc -std=c99 -O2 -c {prefix}_dynamics.c
  *
- * (-O2 is best: gcc's vectoriser slows such code down), and test them on their machine with
+ * (-O3 gains nothing: gcc's vectoriser slows such code down), and test them where they run with
  *
  *     cc -std=c99 -O2 {prefix}_selftest.c {prefix}_dynamics.c -lm && ./a.out
  *

@@ -7,7 +7,7 @@ no paper counts, are added to what the algorithm computes, and the cheapest meth
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from typing import Any
 
@@ -69,6 +69,10 @@ class Task:
     frame: str | None = None
     friction: bool = False
 
+    def by(self, method: str | None) -> Task:
+        """The same task by that method."""
+        return replace(self, method=method)
+
     def settled(self, chain: Chain) -> Task:
         """This task with its method named, and everything in it checked against the chain."""
         if self.quantity in FRAMED:
@@ -79,7 +83,7 @@ class Task:
         reason = find(self.quantity, name).refuses(_revolute(chain))
         if reason:
             raise MethodError(f"{name} does not apply to {chain.name!r}: {reason}")
-        return Task(self.quantity, name, self.frame, self.friction)
+        return self.by(name)
 
 
 def formula(chain: Chain, number: Callable[[float], Scalar], task: Task) -> Formula:

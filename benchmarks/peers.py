@@ -1,17 +1,10 @@
-"""armdyn and its peers behind one interface: the same four quantities of the same arm.
-
-``single`` is the call a user of the library would write, state in, result out; ``in_place`` is the
-call where the library can leave the result in memory it was given; ``batch`` is what the library
-has for many states. Each answers with a Call ready to be timed, or None where there is none.
-"""
+"""armdyn and its peers: the same four quantities of the same arm."""
 
 from __future__ import annotations
 
-import subprocess
 from collections.abc import Callable
-from importlib import import_module, metadata
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 from unittest import mock
 
 import numpy as np
@@ -20,50 +13,9 @@ import armdyn
 from armdyn import calls
 from armdyn.chain import Chain
 from benchmarks.arms import QUANTITIES, urdf
+from benchmarks.generated import CasADi
+from benchmarks.peer import Peer
 from benchmarks.timing import Call, quickest
-
-
-class Peer:
-    """A library on one arm."""
-
-    name: ClassVar[str]
-    needs: ClassVar[tuple[str, ...]] = ()  # modules
-    distributions: ClassVar[tuple[str, ...]]
-
-    def __init__(self, chain: Chain, build: Path) -> None:
-        self.chain, self.n = chain, chain.n
-
-    def single(self, quantity: str, *state: np.ndarray) -> Call:
-        """One state, a new array."""
-        raise NotImplementedError
-
-    def in_place(self, quantity: str, *state: np.ndarray) -> Call | None:
-        """One state, without a new array."""
-        return None
-
-    def batch(self, quantity: str, *state: np.ndarray, threads: int) -> Call | None:
-        """States (N, n) in C order, result in memory that was given; the call returns it."""
-        return None
-
-    def room(self, quantity: str, *state: np.ndarray) -> np.ndarray:
-        """Memory for the result."""
-        last = (self.n, self.n) if quantity == "mass_matrix" else (self.n,)
-        return np.zeros((*state[0].shape[:-1], *last), state[0].dtype)
-
-    @classmethod
-    def missing(cls) -> str | None:
-        """Why this library cannot be measured here; None if it can."""
-        try:
-            for module in cls.needs:
-                import_module(module)
-        except Exception as trouble:  # a broken installation must not stop the others
-            return f"{type(trouble).__name__}: {trouble}"
-        return None
-
-    @classmethod
-    def versions(cls) -> str:
-        """The versions of what it is made of."""
-        return ", ".join(f"{name} {metadata.version(name)}" for name in cls.distributions)
 
 
 class Armdyn(Peer):
@@ -84,7 +36,7 @@ class Armdyn(Peer):
         return Call(self.functions[quantity], state, {"out": self.room(quantity, *state)})
 
     def batch(self, quantity: str, *state: np.ndarray, threads: int) -> Call:
-        keywords = {"out": self.room(quantity, *state), "threads": threads}
+        keywords = {"out": self.room(quantity, *state), "threads": 1 if threads == 1 else None}
         return Call(self.functions[quantity], state, keywords, len(state[0]))
 
 
@@ -160,189 +112,62 @@ class MuJoCo(Peer):
         super().__init__(chain, build)
         import mujoco
 
-        self.mujoco = mujoco
-        self.model = mujoco.MjModel.from_xml_string(urdf(chain))
-        self.model.opt.gravity[:] = chain.gravity
+        model = mujoco.MjModel.from_xml_string(urdf(chain))
+        model.opt.gravity[:] = chain.gravity
         off = mujoco.mjtDisableBit
-        self.model.opt.disableflags |= int(off.mjDSBL_CONSTRAINT) | int(off.mjDSBL_CONTACT)
-        self.data = mujoco.MjData(self.model)
+        model.opt.disableflags |= int(off.mjDSBL_CONSTRAINT) | int(off.mjDSBL_CONTACT)
+        self.functions = _mujoco_functions(mujoco, model, mujoco.MjData(model))
 
     def single(self, quantity: str, *state: np.ndarray) -> Call:
-        return Call(getattr(self, f"_{quantity}")(), state)
-
-    def _position(self) -> Callable[..., None]:
-        m, d, (kinematics, com) = self.model, self.data, self._steps("kinematics", "comPos")
-        qpos, qvel = d.qpos, d.qvel
-
-        def position(q: np.ndarray, qd: np.ndarray | None = None) -> None:
-            qpos[:] = q
-            if qd is not None:
-                qvel[:] = qd
-            kinematics(m, d)
-            com(m, d)
-
-        return position
-
-    def _steps(self, *names: str) -> list[Callable[..., None]]:
-        return [getattr(self.mujoco, f"mj_{name}") for name in names]
-
-    def _mass_matrix(self) -> Callable[..., np.ndarray]:
-        m, d, position = self.model, self.data, self._position()
-        composite, full = self._steps("makeM" if hasattr(self.mujoco, "mj_makeM") else "crb", "fullM")
-
-        def mass_matrix(q: np.ndarray) -> np.ndarray:
-            position(q)
-            composite(m, d)
-            M = np.empty((m.nv, m.nv))
-            full(m, d, M)
-            return M
-
-        return mass_matrix
-
-    def _bias(self) -> Callable[..., np.ndarray]:
-        return self._newton_euler(0)
-
-    def _inverse_dynamics(self) -> Callable[..., np.ndarray]:
-        torque, qacc = self._newton_euler(1), self.data.qacc
-
-        def inverse_dynamics(q: np.ndarray, qd: np.ndarray, qdd: np.ndarray) -> np.ndarray:
-            qacc[:] = qdd
-            return torque(q, qd)
-
-        return inverse_dynamics
-
-    def _newton_euler(self, accelerated: int) -> Callable[..., np.ndarray]:
-        m, d, position = self.model, self.data, self._position()
-        velocity, newton_euler = self._steps("comVel", "rne")
-
-        def torque(q: np.ndarray, qd: np.ndarray) -> np.ndarray:
-            position(q, qd)
-            velocity(m, d)
-            tau = np.empty(m.nv)
-            newton_euler(m, d, accelerated, tau)
-            return tau
-
-        return torque
-
-    def _forward_dynamics(self) -> Callable[..., np.ndarray]:
-        m, d, (forward,) = self.model, self.data, self._steps("forward")
-        qpos, qvel, applied, qacc = d.qpos, d.qvel, d.qfrc_applied, d.qacc
-
-        def forward_dynamics(q: np.ndarray, qd: np.ndarray, tau: np.ndarray) -> np.ndarray:
-            qpos[:], qvel[:], applied[:] = q, qd, tau
-            forward(m, d)
-            return qacc.copy()
-
-        return forward_dynamics
+        return Call(self.functions[quantity], state)
 
 
-class CasADi(Peer):
-    """adam's formulas as C by CasADi's generator, compiled by gcc, called through its buffers.
+def _mujoco_functions(mujoco: Any, m: Any, d: Any) -> dict[str, Callable[..., np.ndarray]]:
+    kinematics, com, composite, full, velocity, newton_euler, forward = (
+        getattr(mujoco, f"mj_{step}")
+        for step in ("kinematics", "comPos", "makeM", "fullM", "comVel", "rne", "forward")
+    )
+    qpos, qvel, qacc, applied, n = d.qpos, d.qvel, d.qacc, d.qfrc_applied, m.nv
 
-    adam knows free-floating trees: the base is held by taking the joints' block of M and of the
-    bias. It has no accelerations in its Newton-Euler, so inverse dynamics is M qdd + bias, and
-    forward dynamics a symbolic L D L^T solution.
-    """
+    def mass_matrix(q: np.ndarray) -> np.ndarray:
+        qpos[...] = q
+        kinematics(m, d)
+        com(m, d)
+        composite(m, d)
+        M = np.empty((n, n))
+        full(m, d, M)
+        return M
 
-    name = "casadi"
-    needs = ("casadi", "adam.casadi")
-    distributions = ("casadi", "adam-robotics")
-    flags = ("-O2", "-O3")
+    def bias(q: np.ndarray, qd: np.ndarray) -> np.ndarray:
+        qpos[...] = q
+        qvel[...] = qd
+        kinematics(m, d)
+        com(m, d)
+        velocity(m, d)
+        tau = np.empty(n)
+        newton_euler(m, d, 0, tau)
+        return tau
 
-    def __init__(self, chain: Chain, build: Path) -> None:
-        super().__init__(chain, build)
-        import casadi
+    def inverse_dynamics(q: np.ndarray, qd: np.ndarray, qdd: np.ndarray) -> np.ndarray:
+        qpos[...] = q
+        qvel[...] = qd
+        qacc[...] = qdd
+        kinematics(m, d)
+        com(m, d)
+        velocity(m, d)
+        tau = np.empty(n)
+        newton_euler(m, d, 1, tau)
+        return tau
 
-        self.casadi = casadi
-        self._alive: list[Any] = []
-        source = build / f"{chain.name}.c"
-        self.libraries = [build / f"{chain.name}{flag}.so" for flag in self.flags]
-        for flag, library in zip(self.flags, self.libraries, strict=True):
-            if not library.exists():
-                if not source.exists():
-                    self._generate(source)
-                options = [flag, "-march=native", "-shared", "-fPIC"]
-                subprocess.run(["gcc", *options, source, "-o", library, "-lm"], check=True)
+    def forward_dynamics(q: np.ndarray, qd: np.ndarray, tau: np.ndarray) -> np.ndarray:
+        qpos[...] = q
+        qvel[...] = qd
+        applied[...] = tau
+        forward(m, d)
+        return qacc.copy()
 
-    def _generate(self, source: Path) -> None:
-        from adam.casadi import KinDynComputations
-
-        ca = self.casadi
-        names = [joint.name for joint in self.chain.joints]
-        gravity = np.array([*self.chain.gravity, 0, 0, 0])
-        adam = KinDynComputations(urdf(self.chain), names, gravity=gravity)
-        q, qd, last = (ca.SX.sym(name, self.n) for name in ("q", "qd", "last"))
-        base, rest = ca.DM.eye(4), ca.DM.zeros(6)
-        M = adam.mass_matrix_fun()(base, q)[6:, 6:]
-        bias = adam.bias_force_fun()(base, q, rest, qd)[6:]
-        results = {
-            "mass_matrix": M,
-            "bias": bias,
-            "inverse_dynamics": M @ last + bias,
-            "forward_dynamics": ca.ldl_solve(last - bias, *ca.ldl(M)),
-        }
-        generator = ca.CodeGenerator(source.name)
-        for name, arguments in QUANTITIES.items():
-            inputs = [q, qd, last][: len(arguments)]
-            generator.add(ca.Function(name, inputs, [ca.densify(results[name])], {"cse": True}))
-        generator.generate(f"{source.parent}/")
-
-    def single(self, quantity: str, *state: np.ndarray) -> Call:
-        return quickest([self._copied(quantity, f, state) for f in self._compiled(quantity)])
-
-    def in_place(self, quantity: str, *state: np.ndarray) -> Call:
-        """The states stand where the compiled code reads them: nothing is copied."""
-        return quickest([self._in_place(quantity, f, state) for f in self._compiled(quantity)])
-
-    def batch(self, quantity: str, *state: np.ndarray, threads: int) -> Call:
-        count = len(state[0])
-        how = (count, "thread", threads) if threads > 1 else (count,)
-        return quickest([self._in_place(quantity, f.map(*how), state) for f in self._compiled(quantity)])
-
-    def _compiled(self, quantity: str) -> list[Any]:
-        return [self.casadi.external(quantity, str(library)) for library in self.libraries]
-
-    def _buffer(
-        self, quantity: str, function: Any, state: tuple[np.ndarray, ...]
-    ) -> tuple[Callable[[], None], list[np.ndarray], np.ndarray]:
-        """Evaluates from fixed memory to fixed memory: the evaluation, its inputs, its result."""
-        buffer, evaluate = function.buffer()
-        inputs = [array.copy() for array in state]
-        result = self.room(quantity, *state)  # it writes columns, but M is symmetric
-        for k, array in enumerate(inputs):
-            buffer.set_arg(k, memoryview(array))
-        buffer.set_res(0, memoryview(result))
-        self._alive.append((function, buffer, inputs))  # the evaluation does not keep them
-        return evaluate, inputs, result
-
-    def _in_place(self, quantity: str, function: Any, state: tuple[np.ndarray, ...]) -> Call:
-        evaluate, _, result = self._buffer(quantity, function, state)
-        return Call(evaluate, states=state[0].size // self.n, leaves=result)
-
-    def _copied(self, quantity: str, function: Any, state: tuple[np.ndarray, ...]) -> Call:
-        """Copies a state in and the result out."""
-        evaluate, inputs, result = self._buffer(quantity, function, state)
-        a, b, c = (*inputs, None, None)[:3]
-
-        def of_one(q: np.ndarray) -> np.ndarray:
-            a[:] = q
-            evaluate()
-            return result.copy()
-
-        def of_two(q: np.ndarray, qd: np.ndarray) -> np.ndarray:
-            a[:] = q
-            b[:] = qd
-            evaluate()
-            return result.copy()
-
-        def of_three(q: np.ndarray, qd: np.ndarray, last: np.ndarray) -> np.ndarray:
-            a[:] = q
-            b[:] = qd
-            c[:] = last
-            evaluate()
-            return result.copy()
-
-        return Call((of_one, of_two, of_three)[len(state) - 1], state)
+    functions = (mass_matrix, bias, inverse_dynamics, forward_dynamics)
+    return dict(zip(QUANTITIES, functions, strict=True))
 
 
 class RoboticsToolbox(Peer):

@@ -108,6 +108,7 @@ def tables(results: Results) -> Iterator[tuple[str, list[str], list[list[str]]]]
 
 def _settings(rows: list[Row]) -> Iterator[tuple[tuple[str, int, int], list[Row]]]:
     """The rows that were measured in turns: by arm, size of the batch, and cores."""
+
     def setting(row: Row) -> tuple[str, int, int]:
         return row.arm, row.batch, row.cores
 

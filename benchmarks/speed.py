@@ -10,7 +10,8 @@ from typing import NamedTuple
 import numpy as np
 
 from benchmarks.arms import QUANTITIES, arm, states
-from benchmarks.peers import PEERS, Armdyn, ArmdynPure, Peer
+from benchmarks.peer import Peer
+from benchmarks.peers import PEERS, Armdyn, ArmdynPure, Pinocchio
 from benchmarks.timing import Call, interleaved
 
 AGREE = 1e-9  # of the largest number of the state's result
@@ -64,10 +65,11 @@ class Plan:
     batches: tuple[int, ...] = BATCHES
 
     def libraries(self, name: str) -> list[Peer]:
-        """armdyn and the peers that are installed, on one arm."""
-        kinds = [peer for peer in PEERS if peer.name in self.peers and not peer.missing()]
+        """The peers that are installed, after armdyn itself, on one arm."""
+        kinds: list[type[Peer]] = [Armdyn, ArmdynPure]
+        kinds += [peer for peer in PEERS if peer.name in self.peers and not peer.missing()]
         chain = arm(name)
-        return [kind(chain, self.build) for kind in (Armdyn, ArmdynPure, *kinds)]
+        return [kind(chain, self.build) for kind in kinds]
 
 
 def single(plan: Plan) -> tuple[list[Row], list[Agreement]]:
@@ -107,13 +109,14 @@ def batch(plan: Plan) -> tuple[list[Row], list[Agreement]]:
                     if call:
                         calls[Label(library.name, "in place")] = call
                 seen += agreement(name, quantity, calls, count)
-                narrow = [array.astype(np.float32) for array in state]
-                calls[Label(Armdyn.name, "in place", "float32")] = libraries[0].batch(
-                    quantity, *narrow, threads=cores
-                )
                 first = [array[0].copy() for array in state]
-                for library in libraries[1:2]:
-                    calls[Label(library.name, "new array")] = library.single(quantity, *first)
+                narrow = [array.astype(np.float32) for array in state]
+                for library in libraries:
+                    if isinstance(library, Armdyn):
+                        call = library.batch(quantity, *narrow, threads=cores)
+                        calls[Label(library.name, "in place", "float32")] = call
+                    elif isinstance(library, Pinocchio):
+                        calls[Label(library.name, "new array")] = library.single(quantity, *first)
                 rows += _timed(plan, name, quantity, calls, count)
     return rows, seen
 
@@ -136,9 +139,7 @@ def agreement(name: str, quantity: str, calls: dict[Label, Call], count: int) ->
     ]
 
 
-def _timed(
-    plan: Plan, name: str, quantity: str, calls: dict[Label, Call], batch: int
-) -> list[Row]:
+def _timed(plan: Plan, name: str, quantity: str, calls: dict[Label, Call], batch: int) -> list[Row]:
     cores = len(os.sched_getaffinity(0))
     return [
         Row(name, quantity, *label, batch, calls[label].states, cores, *time)

@@ -10,7 +10,7 @@ from contextlib import suppress
 
 from armdyn import cache
 
-SECONDS = 2
+SECONDS = 1.8
 DATA = {key: random.Random(key).randbytes(20_000 + ord(key)) for key in "abcde"}
 
 

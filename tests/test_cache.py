@@ -1,5 +1,6 @@
 """The disk cache: what it gives back is what was put in, or nothing, whatever happens to it."""
 
+import errno
 import json
 import logging
 import os
@@ -100,6 +101,23 @@ def test_a_hit_takes_less_than_a_millisecond():
         return time.perf_counter() - start
 
     assert min(seconds() for _ in range(50)) < 1e-3
+
+
+@posix
+def test_no_descriptor_stays_open(folder):
+    def lowest_free():
+        os.close(fd := os.open(os.devnull, os.O_RDONLY))
+        return fd
+
+    before = lowest_free()
+    cache.put("key", b"data")
+    cache.put("other", b"data")
+    entry(folder, "other").write_bytes(b"damaged")
+    assert [cache.get(key) for key in ("key", "other", "none")] == [b"data", None, None]
+    folder.chmod(0o777)
+    cache.put("key", b"data")
+    assert cache.get("key") is None
+    assert lowest_free() == before
 
 
 # Where it is --------------------------------------------------------------------------------
@@ -349,6 +367,16 @@ def test_a_cache_that_cannot_be_written_to_can_be_read(monkeypatch, caplog):
         assert cache.get("other") is None
         home.chmod(0o700)
     assert ["Permission denied" in record.getMessage() for record in caplog.records] == [True]
+
+
+def test_a_hit_that_cannot_be_noted_is_a_hit(folder, monkeypatch):
+    def read_only(*_, **__):
+        raise OSError(errno.EROFS, os.strerror(errno.EROFS))
+
+    cache.put("key", b"data")
+    os.utime(entry(folder, "key"), (0, 0))
+    monkeypatch.setattr(os, "utime", read_only)
+    assert cache.get("key") == b"data"
 
 
 @posix

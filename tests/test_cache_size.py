@@ -83,6 +83,18 @@ def test_only_own_files_are_removed(folder, monkeypatch):
     assert total(folder) - 2 * 5000 <= 1000  # two of the foreign files end like an entry
 
 
+def test_entries_that_others_remove_meanwhile_are_passed_over(folder):
+    for i in range(5):
+        cache.put(str(i), b"data")
+    with cache.Folder(folder) as opened:
+        listed = []
+        for name, _ in opened.files():
+            listed.append(name)
+            for path in folder.iterdir():
+                path.unlink()
+    assert len(listed) == 1
+
+
 def test_looking_at_the_total_is_rare(folder, monkeypatch):
     trim, calls = cache._trim, []
     monkeypatch.setattr(cache, "_trim", lambda folder: calls.append(1) or trim(folder))

@@ -1,6 +1,7 @@
 """The call path: any arrays in, the same bits out, by the C extension and by Python alone."""
 
 import gc
+import inspect
 import os
 import random
 import subprocess
@@ -97,7 +98,7 @@ def misaligned(x):
     raw = np.empty(x.nbytes + 1, np.uint8)[1:]
     copy = raw.view(x.dtype).reshape(x.shape)
     copy[...] = x
-    assert not copy.flags.aligned
+    assert not (copy.size and copy.flags.aligned)
     return copy
 
 
@@ -333,7 +334,8 @@ def test_otherwise_takes_the_calls_of_another_form(front):
     q, qd = states()
     assert f(q, qd, method="lin") == (q, qd, "lin", None)
     assert f(q, qd=qd, out=3) == (q, qd, None, 3)
-    assert f.__doc__ == "What it is." and f.__name__ == "method" and f.__wrapped__ is method
+    assert f.__doc__ == "What it is." and f.__name__ == "method"
+    assert str(inspect.signature(f)) == "(q, qd, *, method=None, out=None)"
     assert_same_bits(f(q, qd)[0], Polynomials().expected(q, qd)[0])
     with pytest.raises(TypeError, match="missing 1 required positional argument: 'qd'"):
         f(q)
@@ -604,25 +606,24 @@ def test_calls_leave_nothing_behind(front):
         except ShapeError:
             pass
 
-    for _ in range(200):
-        round_of_calls()
     gc.collect()
     before = [sys.getrefcount(x) for x in watched]
     tracemalloc.start()
     try:
-        round_of_calls()
+        for _ in range(600):  # Python's and NumPy's own caches fill
+            round_of_calls()
         gc.collect()
         start, _ = tracemalloc.get_traced_memory()
-        for _ in range(1000):
+        for _ in range(600):
             round_of_calls()
-        for _ in range(50_000):
+        for _ in range(5000):
             f(q, qd)
             f(q, qd, out=out)
         gc.collect()
         end, _ = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
-    assert end - start < 2000
+    assert end - start < 600 * sys.getsizeof(())  # no object a round
     after = [sys.getrefcount(x) for x in watched]
     assert max(b - a for a, b in zip(before, after, strict=True)) < 20
 

@@ -137,9 +137,9 @@ def test_rotors_stay_out():
 def test_torque_is_quadratic_in_the_common_speed(stanford):
     """At a fixed posture with qd = qdd = w, for any arm; so the test on the tables is just."""
     arm, q = stanford.on(float), [POSTURE] * 6
-    torques = [newton_euler.inverse_dynamics(arm, q, [w] * 6, [w] * 6) for w in SPEEDS]
-    fit = np.linalg.solve(np.vander(SPEEDS[:3]), torques[:3])
-    np.testing.assert_allclose(np.vander(SPEEDS, 3) @ fit, torques, atol=1e-11)
+    truth = [newton_euler.inverse_dynamics(arm, q, [w] * 6, [w] * 6) for w in SPEEDS]
+    fit = np.linalg.solve(np.vander(SPEEDS[:3]), truth[:3])
+    np.testing.assert_allclose(np.vander(SPEEDS, 3) @ fit, truth, atol=1e-11)
 
 
 def test_tables_are_refuted():

@@ -100,8 +100,8 @@ TABLE_VI = {
             ("11.5n^2-40.5n+60", "8n^2-29n+46"),
             {6: (231, 160), 8: (472, 326), 9: (627, 433)},
             ("2n-9", "-3"),
-            "a slip of the paper, whose own lines add up to 57 and 43 in place of 60 and 46; and it "
-            "never charges the two products of each of the n-3 s_j^<j+1> that change",
+            "a slip of the paper, whose own lines add up to 57 and 43, not 60 and 46; and it never "
+            "charges the two products of each of the n-3 s_j^<j+1> that change",
         ),
         formulation(
             3,

@@ -48,13 +48,13 @@ def _operations(axes: Any) -> None:
         taken = [experiment.operations(n)[method] for n in sizes]
         axes.plot(sizes, taken, color=COLOURS[method], label=NAMES[method])
     crba = safeea2018.cost((Part("crba"),))
-    for method, place, side in (("gdahj", (-8, 16), "right"), ("hybrid", (10, -14), "left")):
+    for method, place, side in (("gdahj", (-8, 14), "right"), ("hybrid", (12, -16), "left")):
         stage = experiment.STAGES[method]
         n = safeea2018.crossover(safeea2018.cost((Part(method, stage=stage),)), crba)
         height = experiment.operations(n)[method]
         axes.plot([n], [height], "o", color=COLOURS[method], markersize=7)
         axes.annotate(
-            f"fewer than CRBA from n = {n}",
+            f"fewer than CRBA\nfrom n = {n}",
             (n, height),
             place,
             textcoords="offset points",

@@ -148,7 +148,7 @@ class _Text:
                         free.append(size)
                         size += 1
                     slots[k] = free.pop()
-        return slots, size
+        return slots, max(size, 1)  # C has no empty arrays
 
     def lines(self, i: int) -> list[str]:
         """The statements of part i: each value, then where it goes."""
