@@ -38,25 +38,30 @@ def function(
     )
 
 
-class Compilation:
-    """Makes the kernels of some tasks on a chain, and keeps them in memory while it lives.
+class Kernels:
+    """Makes the kernels of one program on a chain, and keeps them in memory while it lives.
 
-    A kernel that the disk cache has is taken from there, without tracing; what is stored with it
-    says which methods had been chosen.
+    A kernel that the disk cache has, under the chain and what was asked, is taken from there
+    without tracing. ``asked`` says by its repr all that the program depends on besides the chain
+    and armdyn's own text.
     """
 
-    def __init__(self, chain: Chain, tasks: Sequence[Task]) -> None:
-        self.chain = chain
-        self.asked = self.tasks = tuple(tasks)  # tasks: with the methods that were chosen
+    def __init__(self, chain: Chain, asked: object) -> None:
+        self.chain, self.asked = chain, asked
         self._program: Program | None = None
         self._kernels: list[object] = []
+
+    def trace(self) -> Program:
+        """The program without unused instructions, before any other pass."""
+        raise NotImplementedError
+
+    choices: Sequence[str | None] = ()  # made while tracing; stored with the code
 
     @property
     def program(self) -> Program:
         """The final program, traced at first need."""
         if self._program is None:
-            self.tasks = tuple(task.settled(self.chain) for task in self.asked)
-            self._program = place_fma(program(self.chain, self.tasks))
+            self._program = place_fma(self.trace())
         return self._program
 
     def __call__(self, kind: str, dtype: str) -> int:
@@ -74,12 +79,31 @@ class Compilation:
         entry = cache.get(key)
         if entry is None:
             code = jit.compile(self.program, kind, dtype)
-            methods = [task.method for task in self.tasks]
-            cache.put(key, json.dumps(methods).encode() + b"\n" + code)
+            cache.put(key, json.dumps(list(self.choices)).encode() + b"\n" + code)
             return code
-        chosen, _, code = entry.partition(b"\n")
-        self.tasks = tuple(map(Task.by, self.asked, json.loads(chosen)))
+        choices, _, code = entry.partition(b"\n")
+        self.choices = json.loads(choices)
         return code
+
+
+class Compilation(Kernels):
+    """The kernels of some tasks together; the choices are their methods."""
+
+    def __init__(self, chain: Chain, tasks: Sequence[Task]) -> None:
+        self._tasks = tuple(tasks)
+        super().__init__(chain, self._tasks)
+
+    def trace(self) -> Program:
+        """The tasks' program, by the methods that suit the chain best."""
+        settled = [task.settled(self.chain) for task in self._tasks]
+        self.choices = [task.method for task in settled]
+        return program(self.chain, settled)
+
+    @property
+    def tasks(self) -> tuple[Task, ...]:
+        """The tasks, with the methods that were chosen as soon as they are known."""
+        choices = self.choices or [task.method for task in self._tasks]
+        return tuple(map(Task.by, self._tasks, choices))
 
 
 @once

@@ -180,9 +180,9 @@ def _growth(results: Results) -> Iterator[Figure]:
     exponents = (exponent(rows) for rows in by_quantity.values())
     worst = _most(value for value in exponents if value is not None)
     yield Figure("growth", "compile time ~ instructions to the power", worst, EXPONENT)
-    whole = [rows[-1].n for rows in by_quantity.values()]
-    reached = min(whole, default=None)
-    yield Figure("growth", "joints reached by every quantity", reached, LARGE, True)
+    reached = [rows[-1].n for rows in by_quantity.values()]
+    least = min(reached) if LARGE in reached else None
+    yield Figure("growth", "joints reached by every quantity", least, LARGE, True)
     matrix = [row for row in by_quantity.get("mass_matrix", []) if row.n == LARGE]
     used = matrix[0].first_use if matrix else None
     yield Figure("growth", f"first mass matrix of {LARGE} joints", used, USABLE, unit="s")

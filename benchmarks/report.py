@@ -22,7 +22,7 @@ from benchmarks.speed import Row
 COLOURS = {"pass": "green", "short": "bold red", "not measured": "dim"}
 
 
-def machine() -> dict[str, str]:
+def machine(peers: tuple[str, ...]) -> dict[str, str]:
     """The machine and the versions of everything measured."""
     found = {
         "processor": _processor(),
@@ -33,7 +33,7 @@ def machine() -> dict[str, str]:
         "armdyn": Armdyn.versions(),
     }
     for peer in PEERS:
-        reason = peer.missing()
+        reason = peer.missing() if peer.name in peers else "not asked for"
         found[peer.name] = f"not measured ({reason})" if reason else peer.versions()
     return found
 

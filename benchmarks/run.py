@@ -43,7 +43,7 @@ def main(arguments: list[str] | None = None) -> None:
 
 def measure(options: argparse.Namespace, build: Path) -> Results:
     """All parts that were asked for, those of speed in a process of their own for each setting."""
-    results = Results(machine=report.machine())
+    results = Results(machine=report.machine(options.peers))
     cores = sorted(os.sched_getaffinity(0))
     rounds = 5 if options.quick else ROUNDS
     batches = (256, 4096) if options.quick else speed.BATCHES

@@ -66,7 +66,8 @@ class Claim:
         shared: what of the same to count with equal terms shared.
         difference: (M, A), counted minus published, that ``why`` explains.
         why: the reason; where there is no difference, what the agreement rests on.
-        described: whether the paper says how it counts; if not, ``why`` names our variant.
+        described: whether the paper says what its count is made of; if not, ``why`` names our
+            variant.
     """
 
     name: str
@@ -202,11 +203,9 @@ def _verdict(claim: Claim, difference: Polynomial | None, stated: Polynomial) ->
         return Verdict("not described", claim.why)
     if difference != stated:
         return Verdict("unexplained", f"a difference of {stated} was expected")
-    if not claim.described:
-        return Verdict("not described", claim.why)
-    if difference != Polynomial():
-        return Verdict("explained", claim.why)
-    return Verdict("exact", claim.why if claim.difference == ("0", "0") else "")
+    if difference == Polynomial():
+        return Verdict("exact", claim.why if claim.difference == ("0", "0") else "")
+    return Verdict("explained" if claim.described else "not described", claim.why)
 
 
 def _cells(claim: Claim, published: Mapping[str, Polynomial], n: int) -> dict[str, Cell]:

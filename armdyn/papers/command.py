@@ -35,8 +35,9 @@ def run(arguments: argparse.Namespace) -> None:
     elif arguments.markdown:
         print(report.markdown(papers), end="")
     else:
-        for part in report.renderables(papers):
-            console().print(part)
+        screen = console()
+        for part in report.renderables(papers, ascii_only=screen.options.ascii_only):
+            screen.print(part)
 
 
 def made(keys: list[str]) -> report.Tables:

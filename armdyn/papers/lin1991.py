@@ -51,6 +51,7 @@ TABLE_I = (
         difference=("-23n-4", "-23n+4"),
         why="not reproducible, for no break-down is printed; ours expresses everything in E_n, "
         "takes a shift b x + d z for 6M3A and leaves out c-hat_1, which H does not need",
+        described=False,
     ),
     Claim(
         "Present",

@@ -16,6 +16,8 @@ from armdyn.papers.claims import Grid, Row, Table, Verdict
 
 Tables = list[tuple[str, str, list[Table | Grid]]]  # key, citation and tables of each paper
 
+Writer = Callable[[str], str]  # how a terminal writes a text
+
 STYLES = {
     "exact": "green",
     "explained": "yellow",
@@ -124,40 +126,41 @@ def superscript(text: str) -> str:
 # Terminal ----------------------------------------------------------------------------------------
 
 
-def renderables(papers: Tables) -> Iterator[RenderableType]:
+def renderables(papers: Tables, ascii_only: bool = False) -> Iterator[RenderableType]:
     """All of it as a terminal shows it."""
+    write = str if ascii_only else superscript
     for key, citation, tables in papers:
         yield Rule(Text(key, style="bold"), align="left")
         yield Text(f"{citation}.\n", style="italic")
         for table in tables:
-            yield from _shown(table)
+            yield from _shown(table, write)
 
 
-def _shown(table: Table | Grid) -> Iterator[RenderableType]:
+def _shown(table: Table | Grid, write: Writer) -> Iterator[RenderableType]:
     """A table, what there is to say about it, and its cells."""
-    yield Text(superscript(table.title), style="bold")
+    yield Text(write(table.title), style="bold")
     if table.note:
-        yield Text(superscript(table.note))
+        yield Text(write(table.note))
     yield ""
     if isinstance(table, Grid):
-        yield from (_grid(table), "")
+        yield from (_grid(table, write), "")
         return
-    yield from (_grid(comparison_grid(table)), "")
+    yield from (_grid(comparison_grid(table), write), "")
     remarks = said(table, reasons, shared)
     if remarks:
-        yield from (_remarks(remarks), "")
+        yield from (_remarks(remarks, write), "")
     cells = cell_grid(table)
     if cells:
-        yield from (_grid(cells), "")
+        yield from (_grid(cells, write), "")
 
 
-def _remarks(remarks: dict[str, str]) -> RichTable:
+def _remarks(remarks: dict[str, str], write: Writer) -> RichTable:
     shown = RichTable.grid(padding=(0, 2))
     shown.add_column(max_width=26)
     shown.add_column()
     before = ""
     for remark, names in remarks.items():
-        word, colon, rest = superscript(remark).partition(":")
+        word, colon, rest = write(remark).partition(":")
         style = STYLES.get(word.removesuffix(" in the paper"), "")
         name = "" if names == before else names
         shown.add_row(Text(name), Text.assemble((word + colon, style), rest))
@@ -165,13 +168,13 @@ def _remarks(remarks: dict[str, str]) -> RichTable:
     return shown
 
 
-def _grid(grid: Grid) -> RichTable:
+def _grid(grid: Grid, write: Writer) -> RichTable:
     """A grid as a terminal shows it; verdicts have their colours."""
     shown = RichTable(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0))
     for k, heading in enumerate(grid.headings):
         shown.add_column(heading, justify="left" if k < grid.words else "right", overflow="fold")
     for line in grid.rows:
-        shown.add_row(*(Text(superscript(text), style=STYLES.get(text, "")) for text in line))
+        shown.add_row(*(Text(write(text), style=STYLES.get(text, "")) for text in line))
     return shown
 
 

@@ -37,8 +37,9 @@ TABLE_I = (
         doubling="A",
         shared=(Part("crba", "shared"),),
         difference=("0", "-2n+2"),
-        why="with a doubling taken for an addition, two additions a joint remain, one for each "
-        "of the two screws; the break-down is that of its reference 23",
+        why="the break-down is that of its reference 23; with a doubling taken for an addition, it "
+        "has an addition more for each of the two screws a joint",
+        described=False,
     ),
     Claim(
         "Hybrid",

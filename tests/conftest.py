@@ -1,0 +1,11 @@
+"""What all tests share: a cache of compiled code of their own, gone when they end."""
+
+import atexit
+import os
+import shutil
+import tempfile
+
+if "PYTEST_XDIST_WORKER" not in os.environ:  # the workers inherit it
+    folder = tempfile.mkdtemp(prefix="armdyn-tests-")
+    os.environ["ARMDYN_CACHE_DIR"] = os.path.join(folder, "cache")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
