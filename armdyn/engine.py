@@ -46,6 +46,8 @@ class Kernels:
     and armdyn's own text.
     """
 
+    choices: Sequence[str | None] = ()  # made while tracing; stored with the code
+
     def __init__(self, chain: Chain, asked: object) -> None:
         self.chain, self.asked = chain, asked
         self._program: Program | None = None
@@ -54,8 +56,6 @@ class Kernels:
     def trace(self) -> Program:
         """The program without unused instructions, before any other pass."""
         raise NotImplementedError
-
-    choices: Sequence[str | None] = ()  # made while tracing; stored with the code
 
     @property
     def program(self) -> Program:

@@ -1,5 +1,7 @@
 """The errors a user of armdyn can meet: each says what was found and what would be right."""
 
+from typing import Any
+
 
 class ArmdynError(Exception):
     """Base class of every error that armdyn raises on purpose."""
@@ -23,3 +25,13 @@ class TraceError(ArmdynError):
 
 class ExportError(ArmdynError):
     """Something that cannot be exported, or not to where it was asked to go."""
+
+
+class SimulationError(ArmdynError, ValueError):
+    """A simulation that cannot be run as asked, or that broke off.
+
+    Attributes:
+        result: what was computed until it broke off; None if it never began.
+    """
+
+    result: Any = None

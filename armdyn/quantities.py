@@ -208,19 +208,21 @@ ROTORS: Mapping[str, Formula] = {
 }
 
 
+def friction(arm: Arm, qd: Sequence[Scalar]) -> list[Scalar]:
+    """What friction takes off the torques: viscous qd + coulomb(sign qd), with sign(0) = 0."""
+    return [
+        viscous * v + select_lt(v, 0, negative, select_lt(-v, 0, positive, 0))
+        for viscous, (negative, positive), v in zip(arm.viscous, arm.coulomb, qd, strict=True)
+    ]
+
+
 def _with_friction(quantity: str, arm: Arm, frictionless: Formula) -> Formula:
-    """Viscous qd + coulomb(sign qd), with sign(0) = 0, added to the torque or taken off it."""
-
-    def lost(qd: list[Scalar]) -> list[Scalar]:
-        return [
-            viscous * v + select_lt(v, 0, negative, select_lt(-v, 0, positive, 0))
-            for viscous, (negative, positive), v in zip(arm.viscous, arm.coulomb, qd, strict=True)
-        ]
-
+    """Friction added to the torque that a motion takes, or taken off the torque that is given."""
     if quantity == "inverse_dynamics":
         return lambda q, qd, qdd: [
-            tau + loss for tau, loss in zip(frictionless(q, qd, qdd), lost(qd), strict=True)
+            tau + loss
+            for tau, loss in zip(frictionless(q, qd, qdd), friction(arm, qd), strict=True)
         ]
     return lambda q, qd, tau: frictionless(
-        q, qd, [t - loss for t, loss in zip(tau, lost(qd), strict=True)]
+        q, qd, [t - loss for t, loss in zip(tau, friction(arm, qd), strict=True)]
     )

@@ -150,6 +150,14 @@ CATALOGUE: dict[str, tuple[Method, ...]] = {
         ),
         Method("crba", crba.mass_matrix, "safeea2018", "Table I", generic="16n^2+57n-73"),
         Method(
+            "crba-minimal",
+            crba.mass_matrix,
+            "armdyn",
+            "crba on the minimal parameters",
+            "minimal",
+            generic="16n^2+52n-84",
+        ),
+        Method(
             "lagrange",
             lagrange.mass_matrix,
             "zomaya1988",
