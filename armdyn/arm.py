@@ -127,7 +127,7 @@ class Arm:
 
     @cached_property
     def base(self) -> tuple[tuple[Vector, Vector, Vector], Vector]:
-        """Where E_0 stands in the base frame: the rows of its rotation, its origin [m]."""
+        """The rows of the rotation, and the origin [m], of E_0 in the base frame."""
         return self._rows(self._chain.base), self._vector(self._chain.base.translation)
 
     def _given(self, value: float) -> Scalar:

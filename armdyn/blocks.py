@@ -13,17 +13,25 @@ import operator
 import os
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor, wait
-from ctypes import c_void_p
-from typing import Any
+from ctypes import Array, c_void_p
+from itertools import pairwise
+from typing import Any, NamedTuple
 
 import numpy as np
 
 Shape = tuple[int, ...]
 Kernel = Callable[[Any, Any, int], None]  # pointers to arguments, pointers to results, count
-Box = tuple[int, int, tuple[int | slice, ...]]  # first state, number of states, index
 
 BLOCK = 1024  # states in a block, fewer where they would fill more bytes than
 BLOCK_BYTES = 2**19
+
+
+class Box(NamedTuple):
+    """A part of a batch whose states lie one after another, in C order."""
+
+    first: int  # state
+    states: int
+    where: tuple[int | slice, ...]  # it is in the batch axes
 
 
 class Rows:
@@ -37,6 +45,7 @@ class Rows:
         )
         plain = np.asarray(array)
         self.array = plain if plain.shape == whole else np.broadcast_to(plain, whole)
+        self.address = plain.ctypes.data
         self.shape = shape
         self.dtype = dtype
         self.bytes = math.prod(shape) * dtype.itemsize  # of one state
@@ -47,28 +56,25 @@ class Window:
 
     def __init__(self, rows: Rows, limit: int) -> None:
         self.rows = rows
-        self.buffer = (
-            rows.array if rows.in_place else np.empty((limit, *rows.shape), dtype=rows.dtype)
-        )
+        self.buffer = np.empty((0 if rows.in_place else limit, *rows.shape), rows.dtype)
         self.address = self.buffer.ctypes.data
 
     def at(self, first: int) -> int:
-        """Where the kernel finds the row of a box's first state."""
-        return self.address + first * self.rows.bytes if self.rows.in_place else self.address
+        """Where the kernel finds the rows of the box that begins with this state."""
+        rows = self.rows
+        return rows.address + first * rows.bytes if rows.in_place else self.address
 
     def load(self, box: Box) -> None:
         """Brings the rows of a box into the buffer."""
         if not self.rows.in_place:
-            _, count, index = box
-            source = self.rows.array[index]
-            self.buffer[:count].reshape(source.shape)[...] = source
+            source = self.rows.array[box.where]
+            self.buffer[: box.states].reshape(source.shape)[...] = source
 
     def store(self, box: Box) -> None:
         """Takes the rows of a box out of the buffer."""
         if not self.rows.in_place:
-            _, count, index = box
-            target = self.rows.array[index]
-            target[...] = self.buffer[:count].reshape(target.shape)
+            target = self.rows.array[box.where]
+            target[...] = self.buffer[: box.states].reshape(target.shape)
 
 
 def run(
@@ -77,30 +83,52 @@ def run(
     """Runs the kernel over a batch that is not empty, on up to so many threads."""
     count = math.prod(batch)
     threads = min(threads, count)
-    limit = -(-count // threads)
     buffered = sum(rows.bytes for rows in (*inputs, *outputs) if not rows.in_place)
-    if buffered:
-        limit = min(limit, BLOCK, max(1, BLOCK_BYTES // buffered))
-    else:
-        batch = (count,)
+    limit = min(-(-count // threads), BLOCK, BLOCK_BYTES // buffered or 1) if buffered else 0
 
-    def part(k: int) -> None:
-        start, stop = count * k // threads, count * (k + 1) // threads
-        sources = [Window(rows, limit) for rows in inputs]
-        targets = [Window(rows, limit) for rows in outputs]
-        read, written = (c_void_p * len(inputs))(), (c_void_p * len(outputs))()
-        for box in boxes(batch, limit):
-            first, size, _ = box
-            if start <= first < stop:
-                for window in sources:
-                    window.load(box)
-                read[:] = [window.at(first) for window in sources]
-                written[:] = [window.at(first) for window in targets]
-                kernel(read, written, size)
-                for window in targets:
-                    window.store(box)
+    def part(start: int, stop: int) -> Callable[[], None]:
+        if buffered:
+            return lambda: _through_buffers(kernel, inputs, outputs, batch, limit, start, stop)
+        return lambda: _in_place(kernel, inputs, outputs, start, stop)
 
-    _in_parallel(part, threads)
+    bounds = [count * k // threads for k in range(threads + 1)]
+    _in_parallel([part(start, stop) for start, stop in pairwise(bounds)])
+
+
+def _in_place(
+    kernel: Kernel, inputs: list[Rows], outputs: list[Rows], start: int, stop: int
+) -> None:
+    """Runs the kernel over a range of states."""
+    read = _pointers([rows.address + start * rows.bytes for rows in inputs])
+    written = _pointers([rows.address + start * rows.bytes for rows in outputs])
+    kernel(read, written, stop - start)
+
+
+def _through_buffers(
+    kernel: Kernel,
+    inputs: list[Rows],
+    outputs: list[Rows],
+    batch: Shape,
+    limit: int,
+    start: int,
+    stop: int,
+) -> None:
+    """Runs the kernel over the boxes of a batch that begin in this range of states."""
+    sources = [Window(rows, limit) for rows in inputs]
+    targets = [Window(rows, limit) for rows in outputs]
+    for box in boxes(batch, limit):
+        if start <= box.first < stop:
+            for window in sources:
+                window.load(box)
+            read = _pointers([window.at(box.first) for window in sources])
+            written = _pointers([window.at(box.first) for window in targets])
+            kernel(read, written, box.states)
+            for window in targets:
+                window.store(box)
+
+
+def _pointers(addresses: list[int]) -> Array[c_void_p]:
+    return (c_void_p * len(addresses))(*addresses)
 
 
 def boxes(batch: Shape, limit: int) -> Iterator[Box]:
@@ -114,7 +142,7 @@ def boxes(batch: Shape, limit: int) -> Iterator[Box]:
         for start in range(0, batch[axis], step):
             stop = min(start + step, batch[axis])
             count = (stop - start) * inner
-            yield first, count, (*outer, slice(start, stop))
+            yield Box(first, count, (*outer, slice(start, stop)))
             first += count
 
 
@@ -159,27 +187,28 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_pool.cache_clear)  # a child has none of its parent's
 
 
-def _submit(part: Callable[[int], None], k: int) -> Future[None] | None:
+def _submit(part: Callable[[], None]) -> Future[None] | None:
     """Starts a part; None where no thread can be started, as at the interpreter's end."""
     try:
-        return _pool().submit(part, k)
+        return _pool().submit(part)
     except RuntimeError:
         return None
 
 
-def _in_parallel(part: Callable[[int], None], threads: int) -> None:
-    """Runs part(0), ..., part(threads - 1): the first here, the others on the pool."""
-    if threads == 1:
-        part(0)
-        return
-    started = [_submit(part, k) for k in range(1, threads)]
+def _in_parallel(parts: list[Callable[[], None]]) -> None:
+    """Runs the parts, the first on this thread, the others on those of the pool.
+
+    A part holds what it works on, so that an interrupt here cannot take the memory from under it.
+    """
+    started = [(part, _submit(part)) for part in parts[1:]]
+    futures = [future for _, future in started if future is not None]
     try:
-        part(0)
-        for k, future in enumerate(started, 1):
+        parts[0]()
+        for part, future in started:
             if future is None:
-                part(k)
+                part()
     finally:
-        running = [future for future in started if future is not None]
-        wait(running)
-    for future in running:
+        if futures:
+            wait(futures)
+    for future in futures:
         future.result()

@@ -43,7 +43,7 @@ Compile = Callable[[str, str], int]
 
 FLOAT64, FLOAT32 = np.dtype(np.float64), np.dtype(np.float32)
 BATCH = CFUNCTYPE(None, c_void_p, c_void_p, c_int64)  # releases the GIL
-WORTH_THREADS = 2**18  # numbers in and out of a batch from which threads pay
+WORTH_THREADS = 3e5  # nanoseconds of work, as estimated, above which threads pay
 MOST_ARGUMENTS, MOST_RESULTS = 4, 32
 ALL = slice(None)
 
@@ -134,7 +134,8 @@ class CarefulPath:
         self.n = n
         self.shapes = shapes
         self.table = (c_size_t * 4)()  # addresses: single, batch in float64, then in float32
-        self.few = WORTH_THREADS // (len(arguments) * n + sum(map(math.prod, shapes)))
+        nanoseconds = 2 * len(arguments) * n + sum(map(math.prod, shapes)) / 2  # a state, roughly
+        self.few = int(WORTH_THREADS / nanoseconds)
         self.states64: list[State] = []  # not in use by any call
         self.states32: list[State] = []
         self._compile = compile

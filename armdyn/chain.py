@@ -167,7 +167,7 @@ class Chain:
 
     @property
     def frame_names(self) -> list[str]:
-        """The names that ``pose`` and ``jacobian`` know: links first, then fixed frames."""
+        """The names that ``pose`` and ``jacobian`` know, links first, then fixed frames."""
         links, frames = [link.name for link in self.links], [frame.name for frame in self.frames]
         return links + [name for name in frames if name not in links]
 

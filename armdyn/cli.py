@@ -1,4 +1,4 @@
-"""The command line: armdyn robots | show | tables | export."""
+"""The command line: armdyn robots | show | compare | tables | simulate | export."""
 
 from __future__ import annotations
 
@@ -9,10 +9,14 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NoReturn
 
+from rich.console import Console
+from rich.progress import Progress
+
 import armdyn
-from armdyn import export, report
+from armdyn import comparison, comparison_plot, comparison_report, export, report
 from armdyn.errors import ArmdynError, ModelError
 from armdyn.papers import command
+from armdyn.stepping import command as simulation
 
 
 class Parser(argparse.ArgumentParser):
@@ -52,8 +56,18 @@ def parser() -> Parser:
     show.add_argument("--json", action="store_true", help="print JSON")
     show.set_defaults(run=run_show)
 
+    compare = commands.add_parser("compare", help="every method on an arm: operations, time, error")
+    add_robot(compare)
+    add_compare(compare)
+    compare.set_defaults(run=run_compare)
+
     tables = commands.add_parser("tables", help="the papers' tables, published beside counted")
     command.add_options(tables)
+
+    simulate = commands.add_parser("simulate", help="move an arm: torques or a controller, in time")
+    add_robot(simulate)
+    simulation.add_options(simulate)
+    simulate.set_defaults(run=run_simulate)
 
     source = commands.add_parser("export", help="write an arm's dynamics as source: C99")
     add_robot(source)
@@ -77,6 +91,31 @@ def add_robot(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--snap", type=float, default=1e-9, help="snap angles to quarter turns [rad]"
     )
+
+
+def add_compare(command: argparse.ArgumentParser) -> None:
+    """The options of compare."""
+    command.add_argument(
+        "--quantity",
+        metavar="LIST",
+        default=",".join(comparison.DEFAULT),
+        help=f"what to compute, separated by commas: {', '.join(comparison.QUANTITIES)} "
+        "(default: %(default)s)",
+    )
+    command.add_argument("--methods", metavar="LIST", help="only these methods")
+    command.add_argument(
+        "--batch", metavar="N", type=int, default=comparison.BATCH, help="states in a batch"
+    )
+    command.add_argument(
+        "--states", metavar="K", type=int, help="random states at which errors are measured"
+    )
+    command.add_argument(
+        "--seconds", metavar="S", type=float, default=1.0, help="how long to time each quantity"
+    )
+    form = command.add_mutually_exclusive_group()
+    form.add_argument("--json", action="store_true", help="print JSON")
+    form.add_argument("--csv", action="store_true", help="print CSV")
+    command.add_argument("--plot", metavar="FILE", help="draw bars: a .png or .svg")
 
 
 def add_export(command: argparse.ArgumentParser) -> None:
@@ -145,6 +184,45 @@ def run_show(arguments: argparse.Namespace) -> None:
     else:
         for part in report.description_tables(robot):
             report.console().print(part)
+
+
+def run_compare(arguments: argparse.Namespace) -> None:
+    """Compare every method on one arm; a wrong one is an error, once all is shown."""
+    if arguments.plot:
+        comparison_plot.check(arguments.plot)
+    robot = load(arguments)
+    stderr = Console(stderr=True)
+    with Progress(console=stderr, transient=True, disable=not stderr.is_terminal) as bar:
+        task = bar.add_task(robot.name)
+        found = comparison.compare(
+            robot,
+            listed(arguments.quantity),
+            None if arguments.methods is None else listed(arguments.methods),
+            batch=arguments.batch,
+            states=arguments.states,
+            seconds=arguments.seconds,
+            progress=lambda what, done, total: bar.update(
+                task, description=what, completed=done, total=total
+            ),
+        )
+    if arguments.json:
+        print(json.dumps(found.to_dict(), indent=2))
+    elif arguments.csv:
+        print(found.to_csv(), end="")
+    else:
+        screen = report.console()
+        for part in comparison_report.renderables(found, screen.width):
+            screen.print(part)
+    if arguments.plot:
+        found.plot(arguments.plot)
+    wrong = [f"{table.quantity} by {row.method}" for table in found.rankings for row in table.wrong]
+    if wrong:
+        raise ArmdynError(f"wrong on {robot.name!r}: {', '.join(wrong)}")
+
+
+def run_simulate(arguments: argparse.Namespace) -> None:
+    """Simulate one arm."""
+    simulation.run(load(arguments), arguments)
 
 
 def run_export(arguments: argparse.Namespace) -> None:

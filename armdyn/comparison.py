@@ -4,87 +4,29 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from time import perf_counter
-from timeit import Timer
-from typing import Any, Literal
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
-from armdyn import algorithms, engine
+from armdyn import algorithms, engine, stopwatch
 from armdyn.algorithms import Method
 from armdyn.chain import Chain
 from armdyn.counting import count
 from armdyn.errors import MethodError
 from armdyn.exactness import DIGITS, Reference, random_states
 from armdyn.papers import published
-from armdyn.quantities import ARGUMENTS, SHAPES, Task, cheapest, program_cost
+from armdyn.quantities import ARGUMENTS, SHAPES, Task, cheapest, program_cost, shapes
+from armdyn.ranking import LARGEST, Ranking, Row, Verdict, ranked
 from armdyn.robot import Robot
+from armdyn.stopwatch import Call
 
 QUANTITIES = tuple(quantity for quantity in algorithms.CATALOGUE if quantity in SHAPES)
 DEFAULT = ("mass_matrix", "bias")
 BATCH = 4096
 STATES = 50  # at which errors are measured; fewer on long arms, whose fifty digits take long
-LARGEST = 40_000  # a method of more operations on generic arms runs only where it is asked for
-SLICE = 1e-3  # [s] of calls between two looks at the clock
-SAME = 0.05  # times that differ by less are equal, as far as a stopwatch can tell
 
-Verdict = Literal["right", "wrong", "approximate", "not run"]
 Progress = Callable[[str, int, int], None]  # what is being done, steps done, steps in all
-
-
-@dataclass(frozen=True)
-class Row:
-    """A method on the arm.
-
-    Attributes:
-        method, paper, where, exact: as in the catalogue.
-        chosen: whether Robot uses it where no method is named.
-        operations_generic: on a generic arm with joints of the same kinds.
-        published: whether that number is the paper's; counted literally otherwise.
-        operations: of its program on this arm, a division as 8; None if not run, like all below.
-        call_ns: the time of a call with one state, from Python.
-        batch_ns: the time of a state in a batch, on one thread.
-        error: the largest, see ``exactness.Reference``.
-        verdict: "wrong" is an error that rounding cannot explain.
-    """
-
-    method: str
-    paper: str
-    where: str
-    exact: bool
-    chosen: bool
-    operations_generic: int
-    published: bool
-    operations: int | None = None
-    call_ns: float | None = None
-    batch_ns: float | None = None
-    error: float | None = None
-    verdict: Verdict = "not run"
-
-
-@dataclass(frozen=True)
-class Ranking:
-    """The methods of a quantity, those with the fewest operations on this arm first.
-
-    Attributes:
-        quantity: what is computed.
-        rows: a method each.
-        chosen: the method that Robot uses.
-        reason: why, in a sentence.
-        remarks: sentences on what a reader should know besides.
-    """
-
-    quantity: str
-    rows: tuple[Row, ...]
-    chosen: str
-    reason: str
-    remarks: tuple[str, ...]
-
-    @property
-    def wrong(self) -> list[Row]:
-        """The methods whose result is wrong."""
-        return [row for row in self.rows if row.verdict == "wrong"]
 
 
 @dataclass(frozen=True, repr=False)
@@ -174,15 +116,26 @@ def compare(
     if states is None:
         states = min(STATES, max(3, 4000 // robot.n**2))
     meter = _Meter(progress, sum(len(able) + 2 for able, _ in plan.values()))
+    largest = math.inf if methods else LARGEST
     rankings = []
     for quantity, (able, refused) in plan.items():
         bench = _Bench(robot.chain, quantity, batch, states, seconds, meter)
-        rows = bench.rows(able, asked=methods is not None)
-        rankings.append(_ranking(robot.chain, quantity, rows, refused, bench.reference.method))
+        rows = bench.rows([m for m in able if m.operations(robot.n) <= largest])
+        left_out = [m for m in able if m.operations(robot.n) > largest]
+        rows += [bench.described(method) for method in left_out]
+        cost = program_cost(robot.chain, quantity, bench.chosen)
+        rankings.append(ranked(quantity, rows, bench.chosen, cost, bench.reference, refused))
     info = engine.info()
-    kinds = _kinds(robot.chain)
-    back_end, cpu = str(info["back_end"]), str(info["cpu"])
-    return Comparison(robot.name, kinds, tuple(rankings), batch, states, DIGITS, back_end, cpu)
+    return Comparison(
+        robot.name,
+        _kinds(robot.chain),
+        tuple(rankings),
+        batch,
+        states,
+        DIGITS,
+        str(info["back_end"]),
+        str(info["cpu"]),
+    )
 
 
 def _able(
@@ -226,7 +179,7 @@ class _Meter:
 
 
 class _Bench:
-    """One quantity of one arm: what all its methods are measured with."""
+    """One quantity of one arm, and what all its methods are measured with."""
 
     def __init__(
         self,
@@ -237,29 +190,59 @@ class _Bench:
         seconds: float,
         meter: _Meter,
     ) -> None:
-        self.chain, self.quantity, self.seconds, self.meter = chain, quantity, seconds, meter
+        self.chain, self.quantity, self.batch, self.seconds = chain, quantity, batch, seconds
+        self.meter = meter
         meter.step(f"{quantity} in {DIGITS} digits")
-        numbers = random_states(chain, max(batch, states))
-        taken = [numbers[argument] for argument in ARGUMENTS[quantity]]
-        self.one = [array[0].copy() for array in taken]
-        self.few = [array[:states].copy() for array in taken]
-        self.many = [array[:batch].copy() for array in taken]
-        few = {name: array[:states] for name, array in numbers.items()}
+        few, many = random_states(chain, states), random_states(chain, batch, seed=1)
         self.reference = Reference(chain, quantity, few)
+        self.few, self.many = (
+            [numbers[argument] for argument in ARGUMENTS[quantity]] for numbers in (few, many)
+        )
+        self.chosen = cheapest(chain, quantity)
 
-    def rows(self, methods: list[Method], asked: bool) -> list[Row]:
-        """All methods, measured in turns."""
-        chosen = cheapest(self.chain, self.quantity)
-        rows, functions = [], {}
+    def rows(self, methods: list[Method]) -> list[Row]:
+        """Methods that are run: first checked one by one, then timed in turns."""
+        rows, functions = {}, {}
         for method in methods:
             self.meter.step(f"{self.quantity} by {method.name}")
-            too_large = not asked and method.operations(self.chain.n) > LARGEST
-            if not too_large:
-                functions[method.name] = self._compiled(method.name)
-            error = None if too_large else self._error(functions[method.name])
-            rows.append(self._row(method, method.name == chosen, error))
-        self.meter.step(f"{self.quantity}: timing")
-        calls = interleaved({k: (f, self.one) for k, f in functions.items()}, self.seconds)
-        batches = interleaved({k: (f, self.many) for k, f in functions.items()}, self.seconds)
-        ...
-        return rows
+            function = engine.function(self.chain, [Task(self.quantity, method.name)])
+            values = function(*self.few)
+            values[0] = function(*(array[0] for array in self.few))  # by the code for one state
+            rows[method.name], functions[method.name] = self._checked(method, values), function
+        self.meter.step(f"{self.quantity}: the stopwatch")
+        (shape,) = shapes(self.chain.n, [Task(self.quantity)])
+        in_place = {"out": np.empty((self.batch, *shape)), "threads": 1}
+        one = [array[0].copy() for array in self.many]
+        calls = {name: Call(function, one) for name, function in functions.items()}
+        batches = {name: Call(f, self.many, in_place) for name, f in functions.items()}
+        call_s = stopwatch.least(calls, self.seconds)
+        batch_s = stopwatch.least(batches, self.seconds)
+        return [
+            replace(row, call_ns=1e9 * call_s[name], batch_ns=1e9 * batch_s[name] / self.batch)
+            for name, row in rows.items()
+        ]
+
+    def described(self, method: Method) -> Row:
+        """A method as known without running it."""
+        kinds = _kinds(self.chain)
+        generic = published.operations(self.quantity, method.name, kinds)
+        printed = generic is not None
+        if not printed and method.generic and "P" not in kinds:
+            generic = int(method.operations(self.chain.n))
+        known = method.name, method.paper, method.where, method.exact
+        return Row(*known, method.name == self.chosen, generic, printed)
+
+    def _checked(self, method: Method, values: np.ndarray) -> Row:
+        """A method with its operations and the error of its results."""
+        row = self.described(method)
+        if not row.published:
+            counted = count(self.chain, self.quantity, method.name).cost
+            row = replace(row, operations_generic=counted)
+        error = self.reference.error(values)
+        verdict: Verdict = "wrong" if error > self.reference.tolerance else "right"
+        return replace(
+            row,
+            operations=program_cost(self.chain, self.quantity, method.name),
+            error=error,
+            verdict=verdict if method.exact else "approximate",
+        )

@@ -92,16 +92,24 @@ class Controller:
         rate = "continuous" if self.rate is None else f"{self.rate:g} Hz"
         return f"Controller({self.law!r}, {rate})"
 
-    def at(self, times: np.ndarray) -> dict[str, np.ndarray]:
-        """The law's signals: (n,) or (N, n) if constant, else with an axis of times before."""
-        known: dict[str, Any] = {"kp": self.kp, "kd": self.kd}
+    def signals(self, times: np.ndarray, n: int) -> list[np.ndarray]:
+        """The law's signals at some times, for an arm of n joints.
+
+        Each has shape (times or 1, states or 1, n), 1 where it is the same for all.
+        """
+        motion = self._motion(times)
+        known = {"kp": self.kp, "kd": self.kd, **motion}
+        return [_shaped(name, known[name], name in motion, n) for name in LAWS[self.law].signals]
+
+    def _motion(self, times: np.ndarray) -> dict[str, np.ndarray]:
+        """What is to be followed, with an axis of times (or 1) before its own."""
+        if self.reference is None:
+            return {}
         if isinstance(self.reference, np.ndarray):
-            rest = np.zeros_like(self.reference)
-            known |= {"q_ref": self.reference, "qd_ref": rest, "qdd_ref": rest}
-        elif self.reference is not None:
-            motion = _motion(self.reference, times)
-            known |= zip(("q_ref", "qd_ref", "qdd_ref"), motion, strict=True)
-        return {signal: known[signal] for signal in LAWS[self.law].signals}
+            position, rest = self.reference[None], np.zeros_like(self.reference[None])
+            return {"q_ref": position, "qd_ref": rest, "qdd_ref": rest}
+        motion = _along(self.reference, times)
+        return dict(zip(("q_ref", "qd_ref", "qdd_ref"), motion, strict=True))
 
 
 def zero() -> Controller:
@@ -110,14 +118,14 @@ def zero() -> Controller:
 
 
 def gravity_compensation(rate: float | None = None) -> Controller:
-    """tau = g(q): the arm floats."""
+    """Torque g(q): the arm floats."""
     return Controller("gravity", rate=_rate(rate))
 
 
 def pd_gravity(
     target: ArrayLike | Reference, kp: ArrayLike, kd: ArrayLike, rate: float | None = None
 ) -> Controller:
-    """tau = kp (q_ref - q) + kd (qd_ref - qd) + g(q).
+    """Torque kp (q_ref - q) + kd (qd_ref - qd) + g(q).
 
     Args:
         target: a position to reach, or a trajectory t -> (q, qd, qdd).
@@ -131,7 +139,7 @@ def pd_gravity(
 def computed_torque(
     trajectory: ArrayLike | Reference, kp: ArrayLike, kd: ArrayLike, rate: float | None = None
 ) -> Controller:
-    """tau = M(q) (qdd_ref + kp (q_ref - q) + kd (qd_ref - qd)) + b(q, qd).
+    """Torque M(q) (qdd_ref + kp (q_ref - q) + kd (qd_ref - qd)) + b(q, qd).
 
     On the arm it was made for the error e obeys edd + kd ed + kp e = 0, each joint for itself.
 
@@ -170,14 +178,27 @@ def _rate(rate: float | None) -> float | None:
     return float(rate)
 
 
-def _motion(reference: Reference, times: np.ndarray) -> tuple[np.ndarray, ...]:
-    """The motion at some times; a function that is not ours is asked time by time."""
+def _along(reference: Reference, times: np.ndarray) -> tuple[np.ndarray, ...]:
+    """A motion at some times; a function that is not ours is asked time by time."""
     if isinstance(reference, Trajectory):
         return reference(times)
     answers = [reference(float(t)) for t in times]
     for t, answer in zip(times, answers, strict=True):
         if not isinstance(answer, tuple) or len(answer) != 3:
             raise ShapeError(
-                f"the trajectory answered {answer!r} at t = {t:g} s; expected (q, qd, qdd)"
+                f"the trajectory answers {answer!r} at t = {t:g} s; expected (q, qd, qdd)"
             )
-    return tuple(np.array([numbers("trajectory", x) for x in part]) for part in zip(*answers))
+    parts = zip(*answers, strict=True)
+    return tuple(np.array([numbers("trajectory", x) for x in part]) for part in parts)
+
+
+def _shaped(name: str, value: Any, moving: bool, n: int) -> np.ndarray:
+    """A signal with its three axes."""
+    array = np.asarray(value, dtype=float)
+    if moving and array.ndim > 1 and array.shape[-1] == n:
+        return array.reshape(len(array), -1, n)
+    if not moving and array.shape in ((), (n,)):
+        return np.broadcast_to(array, (1, 1, n))
+    found = array.shape[1:] if moving else array.shape
+    expected = f"(..., {n})" if moving else f"a number or ({n},)"
+    raise ShapeError(f"{name} has shape {found}; expected {expected} for this arm's {n} joints")

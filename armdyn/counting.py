@@ -72,7 +72,7 @@ class Count:
 
     @property
     def cost(self) -> int:
-        """One number to compare methods by: a division weighs as much as eight operations."""
+        """One number to compare methods by; a division weighs as much as eight operations."""
         return self.mul + self.add + self.double + 8 * self.div
 
 

@@ -19,8 +19,11 @@ REFERENCES: Mapping[str, str] = {  # by which methods are judged, where it is no
     "forward_dynamics": "articulated-body",
 }
 NEGLIGIBLE = 1e-6  # what a joint with less of a quantity than others is measured by is theirs
+NOTHING = 1e-40  # less than this is the rounding of fifty digits
 ROUNDING = 1e-10  # a right method may lose so much,
-WORSE = 1e4  # or so often what the reference itself loses in double precision
+WORSE = 100  # or so often what rounding costs where frames are remote
+
+EPS = float(np.finfo(float).eps)
 
 States = Mapping[str, np.ndarray]
 
@@ -45,6 +48,23 @@ def random_states(chain: Chain, count: int, seed: int = 0) -> States:
     return {"q": q} | {k: rng.uniform(-w, w, (count, chain.n)) for k, w in others.items()}
 
 
+def remoteness(chain: Chain) -> float:
+    """How far off frames lie, in lengths of the arm: hundreds where axes are nearly parallel.
+
+    What is expressed in such frames, and then cancels, loses digits with the square of it. The
+    arm's length is the largest radius of gyration about a joint.
+    """
+    mass_matrix = formula(chain, float, Task("mass_matrix", "newton-euler"))([0.0] * chain.n)
+    turning = [i for i, joint in enumerate(chain.joints) if joint.kind == "R"]
+    mass = sum(link.inertia.mass for link in chain.links)
+    inertia = max((mass_matrix[i][i] for i in turning), default=0.0)
+    if not (mass and inertia > 0):
+        return 1.0
+    away = [abs(length) for joint in chain.joints for length in (joint.b, joint.d)]
+    away += [float(np.linalg.norm(link.inertia.com)) for link in chain.links]
+    return max(away) / math.sqrt(inertia / mass)
+
+
 class Reference:
     """A quantity of an arm at some states in fifty digits, and how far off other numbers are.
 
@@ -67,8 +87,7 @@ class Reference:
         size = np.abs(self._by_joint(self._truth, chain.n)).max(axis=(0, 2))
         largest = size.max() or 1.0
         self._scale = np.where(size < NEGLIGIBLE * largest, largest, size)
-        in_doubles = _evaluated(formula(chain, float, task), float, columns)
-        self.tolerance = max(ROUNDING, WORSE * self.error(np.array(in_doubles)))
+        self.tolerance = max(ROUNDING, WORSE * EPS * remoteness(chain) ** 2)
 
     def error(self, values: np.ndarray) -> float:
         """The largest error of all states; infinite where a number is not finite."""
@@ -81,7 +100,8 @@ class Reference:
                 for pair in zip(flat, self._truth, strict=True)
             ]
         by_joint = np.abs(self._by_joint(apart, len(self._scale)))
-        return float((by_joint / self._scale[:, None]).max())
+        error = float((by_joint / self._scale[:, None]).max())
+        return error if error > NOTHING else 0.0
 
     @staticmethod
     def _by_joint(rows: Sequence[Sequence[Any]], n: int) -> np.ndarray:

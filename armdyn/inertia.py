@@ -84,7 +84,7 @@ class Inertia:
 
     @property
     def is_zero(self) -> bool:
-        """Whether nothing is there: no mass, no first moment, no inertia."""
+        """Whether nothing is there, no mass, no first moment, no inertia."""
         return self == Inertia()
 
     def __add__(self, other: Inertia) -> Inertia:

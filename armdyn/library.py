@@ -11,8 +11,6 @@ from typing import Literal
 
 from armdyn.chain import SNAP, Chain
 from armdyn.errors import ModelError
-from armdyn.loaders import toml, urdf
-from armdyn.loaders.markup import check_size
 from armdyn.robot import Robot
 
 MODELS = resources.files("armdyn") / "models"
@@ -51,6 +49,8 @@ def load(
     Raises:
         ModelError: if the source cannot be read, or describes no physical arm.
     """
+    from armdyn.loaders import toml, urdf  # with their parsers, when first needed
+
     text, name, suffix = _read(source)
     chain: Chain
     if suffix == ".urdf":
@@ -65,6 +65,8 @@ def load(
 
 def _read(source: str | os.PathLike[str]) -> tuple[str | bytes, str | None, str]:
     """(text, name of the arm if the source has one, kind of the text by suffix)."""
+    from armdyn.loaders.markup import check_size
+
     if isinstance(source, str) and source.lstrip("\ufeff \t\r\n").startswith("<"):
         return source, None, ".urdf"
     if isinstance(source, str) and source in robots():

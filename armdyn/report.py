@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from html import escape
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,8 @@ from rich.text import Text
 from armdyn import consistency
 from armdyn.chain import Chain, Joint
 from armdyn.robot import Robot
+
+MDH = ("b [m]", "beta [deg]", "d [m]", "theta [deg]")
 
 
 def console() -> Console:
@@ -101,6 +104,37 @@ def description_tables(robot: Robot) -> Iterator[RenderableType]:
         yield Text("consistent: every link is a body that can exist, and every joint moves mass")
 
 
+def html(robot: Robot) -> str:
+    """An arm for a notebook: its table and masses, a joint a row."""
+    rows = []
+    for i, (joint, link) in enumerate(zip(robot.chain.joints, robot.chain.links, strict=True)):
+        bounds = [f"{x:.4g}" if math.isfinite(x) else "-" for x in (joint.lower, joint.upper)]
+        mass, com = f"{link.inertia.mass:.4g}", _numbers(link.inertia.com)
+        rows.append((str(i + 1), joint.name, *_mdh_row(joint), *bounds, mass, com))
+    headings = "", "joint", *MDH, "lower", "upper", "mass [kg]", "centre of mass [m]"
+    notes = "".join(f"<br>note: {escape(note)}" for note in robot.notes)
+    return f"<p><b>{escape(repr(robot))}</b>{notes}</p>\n" + html_table(headings, rows, words=2)
+
+
+def html_table(
+    headings: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    words: int = 1,
+    styles: Sequence[str] = (),
+) -> str:
+    """Plain text under headings; the first ``words`` columns are set to the left.
+
+    ``styles`` are CSS, one a row.
+    """
+    lines = ["<tr>" + "".join(f"<th>{escape(heading)}</th>" for heading in headings) + "</tr>"]
+    for row, style in zip(rows, styles or [""] * len(rows), strict=True):
+        sides = ["left" if k < words else "right" for k in range(len(row))]
+        pairs = zip(sides, map(escape, row), strict=True)
+        cells = "".join(f'<td style="text-align:{side}">{cell}</td>' for side, cell in pairs)
+        lines.append(f'<tr style="{style}">{cells}</tr>')
+    return "<table>\n" + "\n".join(lines) + "\n</table>"
+
+
 def _joint_table(chain: Chain) -> Table:
     table = _table(
         "Joints [rad, N m; prismatic: m, N]",
@@ -132,20 +166,24 @@ def _joint_table(chain: Chain) -> Table:
 def _mdh_table(chain: Chain) -> Table:
     table = _table(
         "Modified DH table: Rx(beta) Tx(b) Rz(theta) Tz(d)",
-        *(">row", ">b [m]", ">beta [deg]", ">d [m]", ">theta [deg]"),
+        *(">row", *(">" + heading for heading in MDH)),
     )
     for i, joint in enumerate(chain.joints):
-        turning = joint.kind == "R"
-        table.add_row(
-            str(i + 1),
-            f"{joint.b:.6g}",
-            f"{math.degrees(joint.beta):.6g}",
-            f"{joint.d:.6g}" + ("" if turning else " + q"),
-            f"{math.degrees(joint.theta):.6g}" + (" + q" if turning else ""),
-        )
+        table.add_row(str(i + 1), *_mdh_row(joint))
     for name, pose in (("base", chain.base), ("tip", chain.tip)):
         table.add_row(name, "", "", _numbers(pose.translation), "" if _upright(pose) else "turned")
     return table
+
+
+def _mdh_row(joint: Joint) -> tuple[str, ...]:
+    """A joint under the headings MDH."""
+    turning = joint.kind == "R"
+    return (
+        f"{joint.b:.6g}",
+        f"{math.degrees(joint.beta):.6g}",
+        f"{joint.d:.6g}" + ("" if turning else " + q"),
+        f"{math.degrees(joint.theta):.6g}" + (" + q" if turning else ""),
+    )
 
 
 def _link_table(chain: Chain) -> Table:
@@ -170,8 +208,9 @@ def _numbers(values: Any) -> str:
 
 def _table(title: str, *columns: str) -> Table:
     """A table; a column whose heading starts with ``>`` is set to the right."""
-    table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, title_style="bold")
+    heading = Text(title, style="bold")  # plain text: [m] is a unit, not a style
+    table = Table(title=heading, title_justify="left", box=box.SIMPLE_HEAD)
     for column in columns:
         right = column.startswith(">")
-        table.add_column(column.removeprefix(">"), justify="right" if right else "left")
+        table.add_column(Text(column.removeprefix(">")), justify="right" if right else "left")
     return table

@@ -105,13 +105,18 @@ class Robot:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What a user should know: what was snapped, moved, or found without mass."""
+        """What a user should know, such as what was snapped, moved, or found without mass."""
         return self.chain.notes
 
     def __repr__(self) -> str:
         kinds = "".join(joint.kind for joint in self.chain.joints)
         mass = sum(link.inertia.mass for link in self.chain.links)
         return f"Robot({self.name!r}, {kinds}, {mass:.3g} kg)"
+
+    def _repr_html_(self) -> str:
+        from armdyn import report
+
+        return report.html(self)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Robot) and self.chain == other.chain

@@ -107,7 +107,7 @@ def _forward(chain: Chain, quantity: str, numbers: dict[str, np.ndarray]) -> flo
     exact, terms = formula(chain, mpmath.mpf, task), formula(chain, Terms, task)
     results = armdyn.Robot(chain).function(quantity)(*_of(quantity, numbers))
     computed = results if isinstance(results, tuple) else (results,)
-    worst = 0.0
+    errors = []
     for k, state in enumerate(zip(*_of(quantity, numbers), strict=True)):
         given = [[float(number) for number in argument] for argument in state]
         truths = _flat(exact(*([mpmath.mpf(x) for x in argument] for argument in given)))
@@ -116,8 +116,8 @@ def _forward(chain: Chain, quantity: str, numbers: dict[str, np.ndarray]) -> flo
         for value, truth, total in zip(values.tolist(), truths, sums, strict=True):
             error = float(abs(mpmath.mpf(value) - truth))
             size = total.size if isinstance(total, Terms) else abs(float(total))
-            worst = max(worst, error / size if size else (math.inf if error else 0.0))
-    return worst
+            errors.append(error / size if size else error and math.inf)
+    return float(np.max(errors))  # NaN, if there is one
 
 
 def _backward(chain: Chain, quantity: str, numbers: dict[str, np.ndarray]) -> float:
@@ -128,7 +128,7 @@ def _backward(chain: Chain, quantity: str, numbers: dict[str, np.ndarray]) -> fl
     )
     tau = robot.inverse_dynamics(numbers["q"], numbers["qd"], numbers["qdd"])
     qdd = robot.forward_dynamics(numbers["q"], numbers["qd"], tau)
-    worst = 0.0
+    errors = []
     for rows in zip(numbers["q"], numbers["qd"], tau, qdd, strict=True):
         q, qd, t, a = ([mpmath.mpf(float(x)) for x in row] for row in rows)
         M, b = mass_matrix(q), bias(q, qd)
@@ -136,8 +136,8 @@ def _backward(chain: Chain, quantity: str, numbers: dict[str, np.ndarray]) -> fl
         rest = max(abs(x + y - z) for x, y, z in zip(moved, b, t, strict=True))
         norm = max(sum(map(abs, row)) for row in M)
         scale = norm * max(map(abs, a)) + max(map(abs, b)) + max(map(abs, t))
-        worst = max(worst, float(rest / scale))
-    return worst
+        errors.append(float(rest / scale))
+    return float(np.max(errors))
 
 
 def _of(quantity: str, numbers: dict[str, np.ndarray]) -> list[np.ndarray]:

@@ -75,7 +75,7 @@ class Figure(NamedTuple):
     @property
     def verdict(self) -> str:
         """Whether the figure is reached."""
-        if self.value is None or math.isnan(self.value):
+        if self.value is None:
             return "not measured"
         reached = self.value >= self.limit if self.at_least else self.value <= self.limit
         return "pass" if reached else "short"
@@ -98,13 +98,20 @@ def _ratio(slow: float | None, fast: float | None) -> float | None:
     return None if slow is None or fast is None else slow / fast
 
 
-def _most(values: Iterator[float]) -> float | None:
-    return max(values, default=None)
+def _worst(part: str, what: str, found: dict[str, float], limit: float, unit: str = "") -> Figure:
+    """The largest of some numbers, with the name of what it was found on."""
+    if not found:
+        return Figure(part, what, None, limit, unit=unit)
+    where = max(found, key=lambda name: (math.isnan(found[name]), found[name]))
+    return Figure(part, f"{what} ({where})" if where else what, found[where], limit, unit=unit)
 
 
 def _agreement(results: Results) -> Iterator[Figure]:
-    worst = _most(row.difference for row in results.agreement)
-    yield Figure("agreement", "all libraries, relative difference", worst, AGREE)
+    apart = {
+        f"{row.library} {row.form}, {row.arm}, {row.quantity}, {row.states}": row.difference
+        for row in results.agreement
+    }
+    yield _worst("agreement", "relative difference from armdyn", apart, AGREE)
 
 
 def _single(results: Results) -> Iterator[Figure]:
@@ -142,44 +149,48 @@ def _batch(results: Results) -> Iterator[Figure]:
 
 
 def _startup(results: Results) -> Iterator[Figure]:
-    limits = {"import": IMPORT, "cold": COLD, "cached": CACHED}
-    texts = {"import": "import armdyn", "cold": "first use, cold", "cached": "first use, cached"}
-    for what, limit in limits.items():
+    for what, text, limit in (
+        ("import", "import armdyn", IMPORT),
+        ("cold", "first use, cold", COLD),
+        ("cached", "first use, cached", CACHED),
+    ):
         rows = [row for row in results.startup if row.what == what]
-        worst = max(rows, key=lambda row: row.seconds, default=None)
-        text = texts[what] + (f", slowest: {worst.quantity}" if worst and worst.quantity else "")
-        yield Figure("startup", text, worst.seconds if worst else None, limit, unit="s")
+        times = {f"{row.arm} {row.quantity}".strip(): row.seconds for row in rows}
+        yield _worst("startup", text, times, limit, "s")
 
 
 def _memory(results: Results) -> Iterator[Figure]:
     for kind in ("resident", "allocated"):
-        worst = _most(getattr(row, kind) / row.threads / 2**20 for row in results.memory)
+        a_thread = {
+            f"{row.quantity}, {row.form}, {row.threads} threads": getattr(row, kind)
+            / row.threads
+            / 2**20
+            for row in results.memory
+        }
         what = f"batch, {kind} beyond arrays, a thread"
-        yield Figure("memory", what, worst, A_THREAD, unit="MiB")
+        yield _worst("memory", what, a_thread, A_THREAD, "MiB")
 
 
 def _accuracy(results: Results) -> Iterator[Figure]:
     rows = [row for row in results.accuracy if row.dtype == "float64"]
     for quantity in dict.fromkeys(row.quantity for row in rows) or ("every quantity",):
-        mine = [row for row in rows if row.quantity == quantity]
-        worst = max(mine, key=lambda row: row.error, default=None)
-        text = quantity + (f", worst: {worst.arm}" if worst else "")
-        yield Figure("accuracy", text, worst.error if worst else None, ERROR, unit="eps")
+        errors = {row.arm: row.error for row in rows if row.quantity == quantity}
+        yield _worst("accuracy", quantity, errors, ERROR, "eps")
 
 
 def _growth(results: Results) -> Iterator[Figure]:
     by_quantity = {
         quantity: list(rows) for quantity, rows in groupby(results.growth, lambda row: row.quantity)
     }
-    steps = (
-        after.instruction / before.instruction
-        for rows in by_quantity.values()
+    steps = {
+        f"{quantity} at {after.n} joints": after.instruction / before.instruction
+        for quantity, rows in by_quantity.items()
         for before, after in pairwise(rows)
-    )
-    yield Figure("growth", "largest step of the time an instruction", _most(steps), STEP, unit="x")
-    exponents = (exponent(rows) for rows in by_quantity.values())
-    worst = _most(value for value in exponents if value is not None)
-    yield Figure("growth", "compile time ~ instructions to the power", worst, EXPONENT)
+    }
+    yield _worst("growth", "largest step of the time an instruction", steps, STEP, "x")
+    slopes = {quantity: exponent(rows) for quantity, rows in by_quantity.items()}
+    known = {quantity: slope for quantity, slope in slopes.items() if slope is not None}
+    yield _worst("growth", "compile time ~ instructions to the power", known, EXPONENT)
     reached = [rows[-1].n for rows in by_quantity.values()]
     least = min(reached) if LARGE in reached else None
     yield Figure("growth", "joints reached by every quantity", least, LARGE, True)

@@ -29,14 +29,13 @@ def main(arguments: list[str] | None = None) -> None:
     options = _options(arguments)
     with tempfile.TemporaryDirectory() as build:
         results = measure(options, Path(build))
-    parts = {"agreement", *options.only}
-    found = [figure for figure in figures(results) if figure.part in parts]
+    timed = {"agreement"} if results.agreement else set()
+    found = [figure for figure in figures(results) if figure.part in timed | set(options.only)]
     report.show(results, found)
-    if options.output:
-        report.write(results, found, options.output)
-    apart = [row for row in results.agreement if not row.difference <= AGREE]
-    if apart:
-        sys.exit(f"the libraries do not agree: {apart}")
+    whole = options.only == PARTS and not options.quick
+    directory = options.output or (HERE if whole else None)
+    if directory:
+        report.write(results, found, directory)
     if options.check and any(figure.verdict == "short" for figure in found):
         sys.exit("some figures are short")
 
@@ -45,20 +44,20 @@ def measure(options: argparse.Namespace, build: Path) -> Results:
     """All parts that were asked for, those of speed in a process of their own for each setting."""
     results = Results(machine=report.machine(options.peers))
     cores = sorted(os.sched_getaffinity(0))
-    rounds = 5 if options.quick else ROUNDS
-    batches = (256, 4096) if options.quick else speed.BATCHES
-    plan = speed.Plan(options.arms, options.peers, build, rounds, batches)
     one, everywhere = {cores[-1]}, set(cores)
-    jobs: list[tuple[str, set[int], Callable[..., Any]]] = [
-        ("single", one, speed.single),
-        ("batch", one, speed.batch),
-        ("batch", everywhere, speed.batch),
-    ]
-    for part, where, job in jobs:
-        if part in options.only and not (where == everywhere and len(cores) == 1):
-            rows, seen = _alone(where, job, plan)
-            results.speed += rows
-            results.agreement += seen
+    rounds, batches = (5, (256, 4096)) if options.quick else (ROUNDS, speed.BATCHES)
+    plan = speed.Plan(options.arms, options.peers, build, rounds, batches)
+    if {"single", "batch"} & set(options.only):
+        results.agreement = _alone(everywhere, speed.agreement, plan)
+        apart = [row for row in results.agreement if not row.difference <= AGREE]
+        if apart:
+            sys.exit(f"the libraries do not agree: {apart}")
+    if "single" in options.only:
+        results.speed += _alone(one, speed.single, plan)
+    if "batch" in options.only:
+        results.speed += _alone(one, speed.batch, plan)
+        if len(cores) > 1:
+            results.speed += _alone(everywhere, speed.batch, plan)
     if "growth" in options.only:
         sizes = QUICK_SIZES if options.quick else growth.SIZES
         results.growth = _alone(one, growth.growth, sizes)
@@ -99,7 +98,10 @@ def _options(arguments: list[str] | None) -> argparse.Namespace:
         )
     parser.add_argument("--quick", action="store_true", help="less of everything, for a first look")
     parser.add_argument("--check", action="store_true", help="fail if a figure is short")
-    parser.add_argument("--output", type=Path, default=HERE, help="directory for what is written")
+    where = (
+        "directory for results.json, results.md and plots; if not given, a whole run writes here"
+    )
+    parser.add_argument("--output", type=Path, help=f"{where}: {HERE}")
     options = parser.parse_args(arguments)
     unknown = set(options.only) - set(PARTS) | set(options.peers) - set(names)
     if unknown:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -14,8 +15,8 @@ from benchmarks.peer import Peer
 from benchmarks.peers import PEERS, Armdyn, ArmdynPure, Pinocchio
 from benchmarks.timing import Call, interleaved
 
-AGREE = 1e-9  # of the largest number of the state's result
 BATCHES = (4096, 100_000)
+MANY = 1000  # states at which libraries must agree
 
 
 class Label(NamedTuple):
@@ -44,7 +45,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Agreement:
-    """The largest difference of a library from the first one, relative to the state's result."""
+    """The largest difference of a library from armdyn, relative to the state's result."""
 
     arm: str
     quantity: str
@@ -72,71 +73,72 @@ class Plan:
         return [kind(chain, self.build) for kind in kinds]
 
 
-def single(plan: Plan) -> tuple[list[Row], list[Agreement]]:
+def agreement(plan: Plan) -> list[Agreement]:
+    """How far each library is from armdyn, for one state and for many."""
+    return [
+        Agreement(name, quantity, *label[:2], count, difference)
+        for count in (1, MANY)
+        for name in plan.arms
+        for quantity, calls in _calls(plan, name, count)
+        for label, difference in _differences(calls, count)
+    ]
+
+
+def single(plan: Plan) -> list[Row]:
     """One state a call."""
-    rows: list[Row] = []
-    seen: list[Agreement] = []
-    for name in plan.arms:
-        libraries = plan.libraries(name)
-        numbers = states(libraries[0].chain)
-        for quantity, arguments in QUANTITIES.items():
-            state = [numbers[argument] for argument in arguments]
-            calls: dict[Label, Call] = {}
-            for library in libraries:
-                calls[Label(library.name, "new array")] = library.single(quantity, *state)
-                in_place = library.in_place(quantity, *state)
-                if in_place:
-                    calls[Label(library.name, "in place")] = in_place
-            seen += agreement(name, quantity, calls, 1)
-            rows += _timed(plan, name, quantity, calls, 1)
-    return rows, seen
+    return [
+        row
+        for name in plan.arms
+        for quantity, calls in _calls(plan, name, 1)
+        for row in _timed(plan, name, quantity, calls, 1)
+    ]
 
 
-def batch(plan: Plan) -> tuple[list[Row], list[Agreement]]:
-    """Many states a call on all the cores this process may use, beside Pinocchio's single call."""
+def batch(plan: Plan) -> list[Row]:
+    """Many states a call, beside float32 and Pinocchio's single call."""
+    return [
+        row
+        for name in plan.arms
+        for count in plan.batches
+        for quantity, calls in _calls(plan, name, count, aside=True)
+        for row in _timed(plan, name, quantity, calls, count)
+    ]
+
+
+def _calls(
+    plan: Plan, name: str, count: int, aside: bool = False
+) -> Iterator[tuple[str, dict[Label, Call]]]:
+    """The calls of all libraries, quantity by quantity; ``aside``, what batches are compared to."""
     cores = len(os.sched_getaffinity(0))
-    rows: list[Row] = []
-    seen: list[Agreement] = []
-    for name in plan.arms:
-        libraries = [library for library in plan.libraries(name) if library.name != ArmdynPure.name]
-        for count in plan.batches:
-            numbers = states(libraries[0].chain, count)
-            for quantity, arguments in QUANTITIES.items():
-                state = [numbers[argument] for argument in arguments]
-                calls: dict[Label, Call] = {}
-                for library in libraries:
-                    call = library.batch(quantity, *state, threads=cores)
-                    if call:
-                        calls[Label(library.name, "in place")] = call
-                seen += agreement(name, quantity, calls, count)
-                first = [array[0].copy() for array in state]
-                narrow = [array.astype(np.float32) for array in state]
-                for library in libraries:
-                    if isinstance(library, Armdyn):
-                        call = library.batch(quantity, *narrow, threads=cores)
-                        calls[Label(library.name, "in place", "float32")] = call
-                    elif isinstance(library, Pinocchio):
-                        calls[Label(library.name, "new array")] = library.single(quantity, *first)
-                rows += _timed(plan, name, quantity, calls, count)
-    return rows, seen
+    libraries = plan.libraries(name)
+    numbers = states(libraries[0].chain, count)
+    for quantity, arguments in QUANTITIES.items():
+        many = [numbers[argument] for argument in arguments]
+        one = [array[0].copy() for array in many]
+        narrow = [array.astype(np.float32) for array in many]
+        calls: dict[Label, Call | None] = {}
+        for library in libraries:
+            new, in_place = Label(library.name, "new array"), Label(library.name, "in place")
+            if count == 1:
+                calls[new] = library.single(quantity, *one)
+                calls[in_place] = library.in_place(quantity, *one)
+            elif not isinstance(library, ArmdynPure):
+                calls[in_place] = library.batch(quantity, *many, threads=cores)
+                if aside and isinstance(library, Armdyn):
+                    call = library.batch(quantity, *narrow, threads=cores)
+                    calls[in_place._replace(dtype="float32")] = call
+                if aside and isinstance(library, Pinocchio):
+                    calls[new] = library.single(quantity, *one)
+        yield quantity, {label: call for label, call in calls.items() if call}
 
 
-def agreement(name: str, quantity: str, calls: dict[Label, Call], count: int) -> list[Agreement]:
-    """How far each result is from the first."""
+def _differences(calls: dict[Label, Call], count: int) -> Iterator[tuple[Label, float]]:
+    """How far each result is from the first, relative to the largest number of its state."""
     results = {label: np.array(call()).reshape(count, -1) for label, call in calls.items()}
     reference = next(iter(results.values()))
     size = np.abs(reference).max(axis=1)
-    return [
-        Agreement(
-            name,
-            quantity,
-            label.library,
-            label.form,
-            count,
-            float((np.abs(result - reference).max(axis=1) / size).max()),
-        )
-        for label, result in results.items()
-    ]
+    for label, result in results.items():
+        yield label, float((np.abs(result - reference).max(axis=1) / size).max())
 
 
 def _timed(plan: Plan, name: str, quantity: str, calls: dict[Label, Call], batch: int) -> list[Row]:

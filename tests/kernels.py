@@ -1,13 +1,17 @@
-"""Kernels for the tests of the call path: small polynomials, written in LLVM's language.
+"""For the tests of the call path: kernels of small polynomials, and functions made of them.
 
-Entry e of result r is the sum over arguments a of x_a[(e + r) % n] x_a[(e + a + 1) % n], in that
-order and without fma, so that NumPy gives the same bits.
+The kernels are written in LLVM's language. Entry e of result r is the sum over arguments a of
+x_a[(e + r) % n] x_a[(e + a + 1) % n], in that order and without fma, so that NumPy gives the same
+bits.
 """
 
 import math
 
 import llvmlite.binding as llvm
 import numpy as np
+import pytest
+
+from armdyn import calls
 
 llvm.initialize_native_target()
 llvm.initialize_native_asmprinter()
@@ -134,3 +138,74 @@ def batch(function, dtype):
                 f"  store ptr %row_{name}, ptr %slot_{name}\n"
             )
     return BATCH.format(allocate=allocate, shift=shift)
+
+
+# Functions of these kernels, and what to call them with ------------------------------------------
+
+N = 3
+FRONTS = [
+    pytest.param(
+        calls.front_in_c,
+        id="c",
+        marks=pytest.mark.skipif(not calls.EXTENSION, reason="the C extension is not built"),
+    ),
+    pytest.param(calls.front_in_python, id="python"),
+]
+
+
+def function(front, polynomials, otherwise=None):
+    names = ("q", "qd", "qdd", "tau")[: polynomials.arguments]
+    path = calls.CarefulPath(
+        "fused", names, polynomials.n, polynomials.shapes, polynomials, otherwise
+    )
+    return front(path)
+
+
+def states(*batch, arguments=2, dtype=np.float64, seed=0):
+    return list(np.random.default_rng(seed).normal(size=(arguments, *batch, N)).astype(dtype))
+
+
+def assert_same_bits(found, expected):
+    found, expected = np.asarray(found), np.asarray(expected)
+    assert found.dtype == expected.dtype and found.shape == expected.shape
+    assert found.tobytes() == expected.tobytes()
+
+
+def misaligned(x):
+    raw = np.empty(x.nbytes + 1, np.uint8)[1:]
+    copy = raw.view(x.dtype).reshape(x.shape)
+    copy[...] = x
+    assert not (copy.size and copy.flags.aligned)
+    return copy
+
+
+def read_only(x):
+    x = x.copy()
+    x.flags.writeable = False
+    return x
+
+
+class Exporter:
+    """What other libraries' arrays look like."""
+
+    def __init__(self, array):
+        self.array = array
+
+    def __array__(self, dtype=None, copy=None):
+        return self.array
+
+
+LAYOUTS = {
+    "list": lambda x: x.tolist(),
+    "tuple": lambda x: tuple(x.tolist()),
+    "Fortran": np.asfortranarray,
+    "strided": lambda x: np.stack([x, x], axis=-1)[..., 0],
+    "backwards": lambda x: np.flip(np.flip(x).copy()),
+    "misaligned": misaligned,
+    "byte-swapped": lambda x: x.astype(x.dtype.newbyteorder()),
+    "read-only": read_only,
+    "subclass": lambda x: x.view(type("Sub", (np.ndarray,), {})),
+    "masked": np.ma.asarray,
+    "another library's": Exporter,
+    "memory": lambda x: memoryview(x),
+}

@@ -1,6 +1,7 @@
 """The benchmarks run and judge rightly; how fast anything is, no test says."""
 
 import json
+import math
 import subprocess
 import sys
 from itertools import pairwise
@@ -34,13 +35,16 @@ def test_a_quick_run_measures_pinocchio_and_writes_what_it_found(tmp_path):
     assert "two_link: single call, 1 core" in (tmp_path / "results.md").read_text()
 
 
-def test_batches_agree_between_libraries(tmp_path):
+def test_batches_are_measured_beside_float32_and_a_single_call(tmp_path):
     pytest.importorskip("pinocchio")
-    plan = Plan(("two_link",), ("pinocchio",), tmp_path, rounds=1, batches=(64,))
-    rows, seen = batch(plan)
-    assert {row.dtype for row in rows if row.library == "armdyn"} == {"float64", "float32"}
-    assert {row.quantity for row in seen if row.library == "pinocchio"} >= {"inverse_dynamics"}
-    assert all(row.states == 64 and row.difference < 1e-12 for row in seen)
+    rows = batch(Plan(("two_link",), ("pinocchio",), tmp_path, rounds=1, batches=(64,)))
+    seen = {(row.library, row.dtype, row.states) for row in rows}
+    assert seen == {
+        ("armdyn", "float64", 64),
+        ("armdyn", "float32", 64),
+        ("pinocchio", "float64", 64),
+        ("pinocchio", "float64", 1),
+    }
 
 
 @pytest.mark.parametrize("name", ARMS)
@@ -83,6 +87,7 @@ def test_a_figure_is_reached_or_short_or_not_measured():
     assert Figure("single", "", 6.0, 6.0, at_least=True).verdict == "pass"
     assert Figure("single", "", 5.9, 6.0, at_least=True).verdict == "short"
     assert Figure("accuracy", "", 50.1, 50.0).verdict == "short"
+    assert Figure("accuracy", "", math.nan, 50.0).verdict == "short"
     assert Figure("accuracy", "", None, 50.0).verdict == "not measured"
     assert {figure.verdict for figure in figures(Results())} == {"not measured"}
 
@@ -116,5 +121,6 @@ def test_growth_is_judged_by_steps_and_by_the_slope_of_compile_time():
     assert exponent(square) == pytest.approx(2)
     step = [*linear, grown(32, 0.32, 4e-6 * 32)]
     found = {figure.what: figure for figure in figures(Results(growth=step))}
-    assert found["largest step of the time an instruction"].value == pytest.approx(4)
-    assert found["largest step of the time an instruction"].verdict == "short"
+    worst = found["largest step of the time an instruction (bias at 32 joints)"]
+    assert worst.value == pytest.approx(4)
+    assert worst.verdict == "short"

@@ -30,6 +30,7 @@ def test_show_shows_every_shipped_arm(capsys, name):
     assert status == 0
     assert all(joint in out for joint in robot.joint_names)
     assert "consistent: every link" in out
+    assert "mass [kg]" in out and "Joints [rad, N m; prismatic: m, N]" in out
     data = json.loads(run(capsys, "show", name, "--json")[1])
     assert [joint["name"] for joint in data["joints"]] == list(robot.joint_names)
     assert data["findings"] == []

@@ -1,0 +1,90 @@
+"""A comparison as a picture: bars of operations and of times."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from armdyn.comparison import Comparison
+from armdyn.comparison_report import duration, title
+from armdyn.errors import ArmdynError
+from armdyn.ranking import Ranking, Row
+
+CHOSEN, OTHER, WRONG, APPROXIMATE = "#2e8b57", "#1f5f99", "#c0392b", "#b8a038"
+PALE = 0.4  # the opacity of the second bar of a pair
+
+
+def check(path: str) -> None:
+    """Refuse what could not be drawn or written, before anything is measured."""
+    try:
+        from matplotlib.figure import Figure
+    except ImportError:
+        raise ArmdynError("plots need matplotlib: pip install 'armdyn[plot]'") from None
+    known = Figure().canvas.get_supported_filetypes()
+    if Path(path).suffix.removeprefix(".").lower() not in known:
+        raise ArmdynError(f"cannot draw {path!r}: its suffix must be one of {', '.join(known)}")
+    if not Path(path).parent.is_dir():
+        raise ArmdynError(
+            f"cannot write {path!r}: there is no directory {str(Path(path).parent)!r}"
+        )
+
+
+def draw(comparison: Comparison, path: str) -> None:
+    """A line of two panels a quantity; the suffix chooses the format."""
+    check(path)
+    from matplotlib.figure import Figure
+
+    heights = [len(_run(ranking)) + 4 for ranking in comparison.rankings]
+    figure = Figure(figsize=(11, 0.24 * sum(heights)), layout="constrained")
+    grid = figure.subplots(len(heights), 2, squeeze=False, height_ratios=heights)
+    for ranking, (left, right) in zip(comparison.rankings, grid, strict=True):
+        _operations(left, ranking)
+        left.set_title(title(comparison, ranking), loc="left", parse_math=False)
+        _times(right, ranking, comparison.batch)
+    try:
+        figure.savefig(path, dpi=160)
+    except OSError as error:
+        raise ArmdynError(f"cannot write {path!r}: {error.strerror}") from None
+
+
+def _operations(axes: Any, ranking: Ranking) -> None:
+    rows = _run(ranking)
+    values = [row.operations for row in rows]
+    _bars(axes, rows, values, list(map(str, values)))
+    axes.set_xlabel("operations on this arm")
+
+
+def _times(axes: Any, ranking: Ranking, batch: int) -> None:
+    rows = _run(ranking)
+    calls, states = [row.call_ns for row in rows], [row.batch_ns for row in rows]
+    texts = [f"{duration(row.call_ns)}, {duration(row.batch_ns)}" for row in rows]
+    _bars(axes, rows, calls, texts, alpha=PALE)
+    axes.barh(range(len(rows)), states, color=list(map(_colour, rows)), height=0.5)
+    axes.set_yticklabels([])
+    axes.set_xlabel(f"time [ns]: a call (pale), a state in a batch of {batch} (dark)")
+
+
+def _bars(axes: Any, rows: list[Row], values: list[Any], texts: list[str], **style: Any) -> None:
+    """A bar a method, the first on top, with its number at its end."""
+    places = range(len(rows))
+    bars = axes.barh(places, values, color=list(map(_colour, rows)), height=0.75, **style)
+    axes.bar_label(bars, texts, padding=3, fontsize=7)
+    axes.set_yticks(places, map(_label, rows), fontsize=8)
+    axes.set_ylim(len(rows) - 0.4, -0.6)
+    axes.margins(x=0.2)
+    axes.spines[["top", "right"]].set_visible(False)
+
+
+def _run(ranking: Ranking) -> list[Row]:
+    return [row for row in ranking.rows if row.verdict != "not run"]
+
+
+def _label(row: Row) -> str:
+    if row.verdict in ("wrong", "approximate"):
+        return f"{row.method} ({row.verdict})"
+    return f"{row.method} (chosen)" if row.chosen else row.method
+
+
+def _colour(row: Row) -> str:
+    by_verdict = {"wrong": WRONG, "approximate": APPROXIMATE}
+    return by_verdict.get(row.verdict, CHOSEN if row.chosen else OTHER)

@@ -1,0 +1,107 @@
+"""The implicit midpoint rule on (q, p)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from armdyn.stepping.marching import Table, routine
+from armdyn.stepping.step import Step
+from armdyn.stepping.stepper import (
+    BrokenOff,
+    Problem,
+    Stepper,
+    Window,
+    constant,
+    still,
+    torque_rows,
+)
+from armdyn.stepping.torques import Called, Continuous
+
+ITERATIONS = 4  # in one call of the kernel
+MOST = 100  # iterations
+
+
+class Midpoint(Stepper):
+    """The implicit midpoint rule on (q, p); each state iterates until rounding stops it."""
+
+    late = True
+
+    def __init__(self, problem: Problem, window: Window) -> None:
+        super().__init__(problem, window)
+        chain, states = problem.chain, problem.states
+        law = problem.torque.controller.law if isinstance(problem.torque, Continuous) else None
+        iterations = 1 if isinstance(problem.torque, Called) else ITERATIONS
+        self.routine = routine(
+            chain, Step("midpoint", law, problem.friction, iterations=iterations)
+        )
+        self.kernel = self.routine.kernel(states)
+        self.momentum = routine(chain, Step("momentum"))
+        self.momentum.kernel(states)
+        self.p, self.guess, self.tau = np.empty((3, states, chain.n))
+        self.v = np.empty((2, states, chain.n))  # in turns, one made of the other
+        self.change, self.going = np.empty((2, 2, states, 1))
+
+    def advance(self, first: int, last: int, start: int) -> None:
+        """Makes the steps one by one, each with as many calls as its states need."""
+        if first == 0:
+            self._begin()
+        p, guess = np.empty((2, last - first + 1, *self.p.shape))
+        p[0], guess[0] = self.p, self.guess
+        tables = self._tables(first, last, p, guess)
+        for step in range(first, last):
+            k = step - first
+            self._make(step, guess[k], [table.rows[k] for table in tables])
+        self.p, self.guess = p[-1], guess[-1]
+
+    def _begin(self) -> None:
+        """Momentum and guess of the first step."""
+        w, k = self.window, self.window.row(0)
+        self.momentum.march(1, [w.q[k:], w.qd[k:]], [self.p[None]])
+        self.guess = w.qd[k] + self.problem.dt / 2 * w.qdd[k]
+
+    def _make(self, step: int, guess: np.ndarray, rows: list[int]) -> None:
+        """One step: calls with the first row, then with the others in turns."""
+        self._call(rows[0], step, guess)
+        calls = 0
+        while self.going[calls % 2].any():
+            if calls * self.routine.step.iterations > MOST:
+                worst = float(self.change[calls % 2].max())
+                raise BrokenOff(
+                    step,
+                    f"the equation of the implicit midpoint has no solution within {MOST} "
+                    f"iterations (the speed still changes by {worst:.1g} of its size)",
+                )
+            self._call(rows[1 + calls % 2], step, self.v[calls % 2])
+            calls += 1
+
+    def _call(self, row: int, step: int, v: np.ndarray) -> None:
+        torque, h = self.problem.torque, self.problem.dt
+        if isinstance(torque, Called):
+            q = self.window.q[self.window.row(step)] + h / 2 * v
+            self.tau[:] = torque.at(np.array([(step + 0.5) * h]), q[None], v[None])
+        self.kernel(row)
+
+    def _tables(self, first: int, last: int, p: np.ndarray, guess: np.ndarray) -> list[Table]:
+        """Pointers for the first call of each step, and from either v to the other."""
+        w, problem, states = self.window, self.problem, self.problem.states
+        k, count = w.row(first), last - first
+        if isinstance(problem.torque, Called):
+            torque = [still(self.tau)]
+        else:
+            torque = torque_rows(problem, self.routine.step, w, first, count)
+        h = constant(problem.dt, states)
+        iterates = [
+            tuple(still(array[i]) for array in (self.v, self.change, self.going)) for i in (0, 1)
+        ]
+        fresh = guess, constant(np.inf, states), constant(1.0, states)
+        outputs = [w.q[k + 1 :], w.qd[k + 1 :], p[1:], guess[1:]]
+        return [
+            Table(count, [w.q[k:], w.qd[k:], p, *source, h, *torque, *outputs, *target])
+            for source, target in (
+                (fresh, iterates[0]),
+                (iterates[0], iterates[1]),
+                (iterates[1], iterates[0]),
+            )
+        ]

@@ -1,0 +1,519 @@
+"""The comparison of all methods on an arm: what it measures, flags, says, prints and draws."""
+
+import csv
+import io
+import json
+import math
+from dataclasses import replace
+from decimal import Decimal, localcontext
+from importlib import metadata
+from pathlib import Path
+from types import SimpleNamespace
+from xml.etree import ElementTree
+
+import mpmath
+import numpy as np
+import pytest
+
+import armdyn
+from armdyn import (
+    Chain,
+    Robot,
+    algorithms,
+    comparison,
+    comparison_report,
+    engine,
+    exactness,
+    stopwatch,
+)
+from armdyn.cli import main
+from armdyn.papers import published
+from armdyn.program import jit
+from armdyn.quantities import Task, cheapest, formula
+from armdyn.ranking import Row, ranked
+
+LEAST = {"batch": 2, "states": 2, "seconds": 0}  # of all measurements
+
+
+@pytest.fixture
+def interpreted(monkeypatch):
+    """Programs are interpreted, without fma, which would take long: nothing is compiled."""
+    monkeypatch.setattr(jit, "available", lambda: False)
+    monkeypatch.setattr(engine, "place_fma", lambda program: program)
+
+
+@pytest.fixture
+def fresh(monkeypatch):
+    """An arm that no cache knows, and the catalogue to be changed for it."""
+    monkeypatch.setenv("ARMDYN_CACHE_DIR", "")
+    monkeypatch.setattr(algorithms, "CATALOGUE", dict(algorithms.CATALOGUE))
+    name = f"fresh {np.random.default_rng().integers(2**60)}"
+    return Robot(replace(Chain.random(3, "RPR", seed=8), name=name))
+
+
+def sabotage(quantity, name, change):
+    """The catalogue's method, with its result changed."""
+
+    def tampered(method):
+        if method.name != name:
+            return method
+        return replace(method, function=lambda *given: change(method.function(*given)))
+
+    algorithms.CATALOGUE[quantity] = tuple(map(tampered, algorithms.CATALOGUE[quantity]))
+
+
+# JSON --------------------------------------------------------------------------------------------
+
+NUMBER = (int, float)
+WHOLE = {
+    "robot": str,
+    "joints": str,
+    "batch_states": int,
+    "error_states": int,
+    "error_digits": int,
+    "back_end": str,
+    "cpu": str,
+    "quantities": list,
+}
+QUANTITY = {"quantity": str, "chosen": str, "reason": str, "remarks": list, "methods": list}
+METHOD = {
+    "method": str,
+    "paper": str,
+    "where": str,
+    "exact": bool,
+    "chosen": bool,
+    "operations_generic": int,
+    "operations_generic_published": bool,
+    "operations": int,
+    "call_ns": NUMBER,
+    "batch_ns_per_state": NUMBER,
+    "error_relative": NUMBER,
+    "verdict": str,
+}
+
+
+def conforms(found, schema):
+    assert set(found) == set(schema)
+    for key, kind in schema.items():
+        assert isinstance(found[key], kind), key
+        assert kind is bool or not isinstance(found[key], bool), key
+
+
+def validated(text):
+    """The comparison that was printed as JSON, if all in it is as it must be."""
+    found = json.loads(text, parse_constant=pytest.fail)  # neither NaN nor Infinity
+    conforms(found, WHOLE)
+    assert set(found["joints"]) <= {"R", "P"} and found["error_digits"] == 50
+    for table in found["quantities"]:
+        conforms(table, QUANTITY)
+        for row in table["methods"]:
+            conforms(row, METHOD)
+            assert row["verdict"] in {"right", "wrong", "approximate", "not run"}
+            assert row["call_ns"] > 0 and row["batch_ns_per_state"] > 0
+        operations = [row["operations"] for row in table["methods"]]
+        assert operations == sorted(operations)
+        assert [row["method"] for row in table["methods"] if row["chosen"]] == [table["chosen"]]
+    return found
+
+
+def unshipped():
+    """Arms of the package example-robot-data that do not ship with armdyn, where it is there."""
+    try:
+        files = metadata.files("example-robot-data") or []
+    except metadata.PackageNotFoundError:
+        files = []
+    found = [str(file.locate()) for file in files if file.name in ("z1.urdf", "so101.urdf")]
+    skip = pytest.mark.skip("example-robot-data is not installed")
+    return found or [pytest.param("z1.urdf", marks=skip)]
+
+
+@pytest.mark.parametrize("arm", [*armdyn.robots(), *unshipped()], ids=lambda arm: Path(arm).stem)
+def test_every_arm_compares_and_every_exact_method_is_right(arm, capsys, interpreted):
+    assert main(["compare", arm, "--json", "--batch=2", "--states=2", "--seconds=0"]) == 0
+    found = validated(capsys.readouterr().out)
+    robot = armdyn.load(arm)
+    assert found["robot"] == robot.name
+    assert [table["quantity"] for table in found["quantities"]] == ["mass_matrix", "bias"]
+    for table in found["quantities"]:
+        costs = {row["method"]: row["operations"] for row in table["methods"]}
+        assert costs == {row.name: row.operations for row in robot.methods(table["quantity"])}
+        assert table["chosen"] == cheapest(robot.chain, table["quantity"])
+        for row in table["methods"]:
+            assert row["verdict"] == ("right" if row["exact"] else "approximate")
+            assert not row["exact"] or row["error_relative"] < 1e-11
+
+
+def test_compiled_methods_compare_on_every_quantity(capsys):
+    arguments = ["--batch=2", "--states=3", "--seconds=0"]
+    names = ",".join(comparison.QUANTITIES)
+    assert main(["compare", "two_link", "--json", "--quantity", names, *arguments]) == 0
+    found = validated(capsys.readouterr().out)
+    assert found["back_end"] == "llvm"
+    for table in found["quantities"]:
+        for row in table["methods"]:
+            assert not row["exact"] or row["error_relative"] < 1e-14
+
+
+# What is wrong is flagged ------------------------------------------------------------------------
+
+
+def test_a_wrong_method_is_flagged(fresh, capsys, monkeypatch):
+    def doubled(b):
+        return [*b[:-1], 2 * b[-1]]
+
+    sabotage("bias", "lin1991", doubled)
+    monkeypatch.setattr(armdyn, "load", lambda *source, **how: fresh)
+    options = ["--quantity=bias,mass_matrix", "--batch=2", "--states=3", "--seconds=0"]
+    assert main(["compare", "any", "--methods=lin1991,newton-euler,crba", *options]) == 2
+    out, err = capsys.readouterr()
+    (line,) = (line for line in out.splitlines() if "wrong: " in line)
+    assert line.split()[0] == "lin1991"
+    error = float(line.split()[-1])
+    assert 0.1 < error <= 1.0  # of the last joint's torque, which was doubled, its largest
+    assert f"lin1991 is WRONG on this arm: an error of {error:.1e}" in " ".join(out.split())
+    assert err == f"armdyn: wrong on {fresh.name!r}: bias by lin1991\n"
+
+
+def test_the_error_of_a_single_state_is_not_averaged_away(fresh):
+    """By (q_0 / pi)^512 a method is off where the first joint has almost turned round, only."""
+    method = algorithms.find("mass_matrix", "crba")
+
+    def tampered(arm, q):
+        off = q[0] / math.pi
+        for _ in range(9):
+            off = off * off
+        return [[x + off * x for x in row] for row in method.function(arm, q)]
+
+    true = algorithms.find("mass_matrix", "newton-euler")
+    algorithms.CATALOGUE["mass_matrix"] = (true, replace(method, function=tampered))
+    found = armdyn.compare(fresh, ["mass_matrix"], **LEAST | {"states": 40})
+    turns = np.abs(exactness.random_states(fresh.chain, 40)["q"][:, 0]) / math.pi
+    assert (turns**512 > 1e-13).sum() == 1
+    (row,) = found.rankings[0].wrong
+    assert row.method == "crba" and row.error == pytest.approx(turns.max() ** 512, rel=0.9)
+
+
+def test_a_wrong_method_that_robot_chooses_is_said_to_be_wrong(fresh, capsys):
+    name = cheapest(Robot(Chain.random(3, "RPR", seed=8)).chain, "mass_matrix")
+    sabotage("mass_matrix", name, lambda M: [*M[:-1], [*M[-1][:-1], M[-1][-1] * 1.000001]])
+    found = armdyn.compare(fresh, ["mass_matrix"], **LEAST)
+    (ranking,) = found.rankings
+    (row,) = ranking.wrong
+    assert row.method == name == ranking.chosen and row.chosen
+    right = next(row.method for row in ranking.rows if row.verdict == "right")
+    assert f"but its result is WRONG; the cheapest right one is {right}." in ranking.reason
+    assert "1 WRONG" in repr(found) and "wrong: " in str(found) and "WRONG" in found._repr_html_()
+
+
+def test_what_is_not_finite_is_wrong(fresh):
+    sabotage("bias", "newton-euler-minimal", lambda b: [b[0] * math.inf, *b[1:]])
+    found = armdyn.compare(fresh, ["bias"], ["newton-euler-minimal"], **LEAST)
+    (row,) = found.rankings[0].rows
+    assert row.verdict == "wrong" and row.error == math.inf
+    (record,) = found.to_dict()["quantities"][0]["methods"]
+    assert record["error_relative"] is None
+    json.dumps(found.to_dict(), allow_nan=False)
+
+
+def test_a_wrong_reference_is_suspected(fresh):
+    sabotage("bias", "newton-euler", lambda b: [-x for x in b])
+    found = armdyn.compare(fresh, ["bias"], ["lin1991", "kic", "newton-euler"], **LEAST)
+    assert {row.method for row in found.rankings[0].wrong} == {"lin1991", "kic"}
+    assert any("it may be the one that is wrong" in text for text in found.rankings[0].remarks)
+
+
+def test_an_approximation_shows_its_error_and_is_never_chosen(fresh):
+    found = armdyn.compare(fresh, ["bias"], **LEAST)
+    (row,) = (row for row in found.rankings[0].rows if row.method == "zomaya-morris")
+    assert row.verdict == "approximate" and row.error > 1e-3 and not row.chosen
+    assert f"approximate: {row.error:.1e}" in str(found)
+    assert any("zomaya-morris is an approximation" in text for text in found.rankings[0].remarks)
+
+
+def nearly_parallel(tilt):
+    """An arm whose first axes are tilted against each other by so much [rad]."""
+    body = (
+        '<inertial><origin xyz="0.1 0.02 0.05"/><mass value="2"/>'
+        '<inertia ixx="0.02" ixy="0" ixz="0" iyy="0.03" iyz="0" izz="0.025"/></inertial>'
+    )
+    turns = ("0 0 0", f"{tilt} 0 0", "1.2 0.3 0")
+    parts = "".join(
+        f'<link name="l{i}">{body}</link><joint name="j{i}" type="continuous"><parent link='
+        f'"{f"l{i - 1}" if i else "base"}"/><child link="l{i}"/><axis xyz="0 0 1"/>'
+        f'<origin xyz="0.3 0.1 0.2" rpy="{turn}"/></joint>'
+        for i, turn in enumerate(turns)
+    )
+    return armdyn.load(f'<robot name="tilted"><link name="base"/>{parts}</robot>')
+
+
+def test_what_remote_frames_cost_is_shown_but_not_called_wrong(interpreted):
+    found = armdyn.compare(nearly_parallel(1e-5), ["mass_matrix"], **LEAST | {"states": 10})
+    (ranking,) = found.rankings
+    errors = {row.method: row.error for row in ranking.rows}
+    assert not ranking.wrong
+    assert errors["newton-euler"] < 1e-13 < 1e-10 < errors["lin-fang-1-minimal"]
+    assert any("loses digits on this arm" in remark for remark in ranking.remarks)
+
+
+# How exact, and how many operations ---------------------------------------------------------------
+
+
+@pytest.mark.parametrize("quantity", comparison.QUANTITIES)
+def test_the_reference_has_fifty_digits(quantity):
+    """Against mpmath, which finds its sines by other means."""
+    chain = Chain.random(3, "RPR", seed=2)
+    states = exactness.random_states(chain, 1)
+    reference = exactness.Reference(chain, quantity, states)
+    with mpmath.workdps(60):
+        function = formula(chain, mpmath.mpf, Task(quantity, reference.method))
+        names = armdyn.quantities.ARGUMENTS[quantity]
+        truth = function(*([mpmath.mpf(x) for x in states[name][0].tolist()] for name in names))
+        flat = [truth]
+        while isinstance(flat[0], list):
+            flat = [x for part in flat for x in part]
+        with localcontext(prec=60):
+            for found, true in zip(reference._truth[0], flat, strict=True):
+                apart = abs(mpmath.mpf(str(Decimal(found))) - true)
+                assert apart <= mpmath.mpf(10) ** -46 * max(1, abs(true))
+
+
+def test_errors_are_relative_to_the_largest_number_of_the_joint():
+    chain = Chain.random(2, "RR", seed=1)
+    states = exactness.random_states(chain, 5)
+    reference = exactness.Reference(chain, "bias", states)
+    exact = np.array(reference._truth, dtype=float)
+    assert reference.error(exact) < 1e-16
+    off = exact.copy()
+    off[3, 1] += 1e-3
+    assert reference.error(off) == pytest.approx(1e-3 / np.abs(exact[:, 1]).max())
+
+
+def test_random_states_lie_within_limits():
+    robot = armdyn.load("panda")
+    q = exactness.random_states(robot.chain, 200)["q"]
+    lower, upper = robot.limits.T
+    assert (q >= lower).all() and (q <= upper).all()
+    assert (q.max(axis=0) - q.min(axis=0) > 0.9 * (upper - lower)).all()
+    assert np.abs(exactness.random_states(Chain.random(3), 99)["q"]).max() <= math.pi
+
+
+@pytest.mark.parametrize(
+    "method, joints, printed",
+    [
+        ("lin1991", "RRRRRR", 524 + 380),  # Table I of lin1991, n = 6
+        ("walker-orin", "RRRRRR", 640 + 538),
+        ("renaud", "RRRRRRRR", 976 + 720),
+        ("lin-fang-1-minimal", "RRRRRR", 407 + 301),  # Table VIII of lin1999, types 1 and 2
+        ("lin-fang-1-minimal", "RRPRRR", 399 + 295),
+        ("lin-fang-2-minimal", "RRPR", 165 + 131),
+        ("lin1991", "RRPRRR", None),  # counted for revolute joints only
+        ("lin-fang-1-minimal", "RRR", None),  # printed from n = 4 on
+        ("lin-fang-1", "RRRRRR", None),  # its Table VI leaves out the composite bodies
+        ("gdahj", "RRRRRR", None),  # its table leaves out the kinematics
+        ("hybrid", "RRRRRR", None),  # ours
+    ],
+)
+def test_published_operations_are_those_printed_for_whole_methods(method, joints, printed):
+    assert published.operations("mass_matrix", method, joints) == printed
+
+
+def test_generic_operations_are_published_or_counted():
+    robot = Robot(Chain.random(6))
+    found = armdyn.compare(robot, ["mass_matrix"], ["lin1991", "crba-minimal", "hybrid"], **LEAST)
+    rows = {row.method: row for row in found.rankings[0].rows}
+    assert (rows["lin1991"].operations_generic, rows["lin1991"].published) == (904, True)
+    counted = armdyn.count(robot, "mass_matrix", "hybrid").cost
+    assert (rows["hybrid"].operations_generic, rows["hybrid"].published) == (counted, False)
+
+
+# What is said ------------------------------------------------------------------------------------
+
+
+def row(method, operations, call=100.0, batch=10.0, error=1e-16, chosen=False):
+    return Row(method, "paper", "", True, chosen, 1, False, operations, call, batch, error, "right")
+
+
+def said(*rows, chosen="a", cost=10):
+    judge = SimpleNamespace(method="newton-euler", tolerance=1e-10)
+    ranking = ranked("bias", list(rows), chosen, cost, judge, {})
+    return ranking.reason, " ".join(ranking.remarks)
+
+
+def test_the_choice_is_explained():
+    ours, other = row("a", 10, chosen=True), row("b", 12)
+    assert "a: with 10 the fewest operations" in said(ours, other)[0]
+    assert "b comes next with 12" in said(ours, other)[0]
+    assert "as few as b, and named first" in said(ours, replace(other, operations=10))[0]
+    assert "b would take 9" in said(ours, replace(other, operations=9))[0]
+    assert "no other exact method" in said(ours)[0]
+    assert "a, 10 operations on this arm, which is not among these" in said(other)[0]
+
+
+def test_the_stopwatch_may_disagree():
+    ours = row("a", 10, chosen=True)
+    assert said(ours, row("b", 12, 96.0, 9.6))[1].startswith("The stopwatch agrees")
+    found = said(ours, row("b", 12, 80.0, 9.6), row("c", 20, 90.0, 5.0))[1]
+    assert found == (
+        "The stopwatch disagrees with the count: a call takes 20% less time by b than by a; "
+        "a state in a batch takes 50% less time by c than by a."
+    )
+    quick_but_wrong = replace(row("b", 12, 1.0, 1.0), verdict="wrong", error=0.1)
+    assert "stopwatch disagrees" not in said(ours, row("c", 20), quick_but_wrong)[1]
+
+
+def test_what_does_not_apply_or_takes_too_long_is_said(fresh):
+    able = algorithms.find("mass_matrix", "crba")
+    unable = replace(able, name="unable", refuses=lambda revolute: "it slides")
+    endless = replace(able, name="endless", generic="9999n^4")
+    algorithms.CATALOGUE["mass_matrix"] = (able, unable, endless)
+    found = armdyn.compare(fresh, ["mass_matrix"], **LEAST)
+    (ranking,) = found.rankings
+    assert "unable does not apply to this arm: it slides." in ranking.remarks
+    assert any("unless asked for by name: endless" in remark for remark in ranking.remarks)
+    last = ranking.rows[-1]
+    assert (last.method, last.verdict, last.call_ns) == ("endless", "not run", None)
+    assert "not run" in str(found)
+
+
+@pytest.mark.parametrize(
+    "options, message",
+    [
+        (["--quantity=pose"], "no methods to compare for quantity 'pose'; known: mass_matrix"),
+        (["--quantity=mass_matrix+bias"], "no methods to compare"),
+        (["--methods=zzz"], "mass_matrix has no such method: zzz; known: lin1991"),
+        (["--methods="], "mass_matrix has no such method: none"),
+        (["--batch=0"], "batch is 0; expected 1 or more"),
+        (["--states=-1"], "states is -1"),
+        (["--plot=bars.docx"], "its suffix must be one of"),
+        (["--plot=nowhere/bars.png"], "there is no directory 'nowhere'"),
+    ],
+)
+def test_what_cannot_be_compared_is_refused_at_once(options, message, capsys):
+    assert main(["compare", "two_link", *options]) == 2
+    out, err = capsys.readouterr()
+    assert out == "" and message in err and err.count("\n") == 1
+
+
+def test_methods_of_any_quantity_may_be_named(interpreted):
+    """A name need not be known to all quantities, but to each one name at least."""
+    robot = armdyn.load("two_link")
+    found = armdyn.compare(robot, ["mass_matrix", "bias"], ["crba", "lin1991"], **LEAST)
+    names = [{row.method for row in ranking.rows} for ranking in found.rankings]
+    assert names == [{"crba", "lin1991"}, {"lin1991"}]
+
+
+# How it is shown ---------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def found():
+    robot = armdyn.load("two_link")
+    return armdyn.compare(robot, batch=2, states=2, seconds=0)
+
+
+def test_the_table_fits_eighty_columns_and_tells_more_in_wider_terminals(found):
+    narrow, wide = (comparison_report.text(found, width) for width in (80, 150))
+    assert max(map(len, narrow.splitlines())) <= 80
+    assert max(map(len, wide.splitlines())) <= 150
+    for ranking in found.rankings:
+        for line in ranking.rows:
+            cells = comparison_report.cells(line, brief=True)
+            assert any(all(cell in shown for cell in cells) for shown in narrow.splitlines())
+            assert line.where in wide
+    assert "Fig. 3 unboxed, Table I" in wide and "Fig. 3 unboxed" not in narrow
+
+
+def test_the_chosen_method_is_marked(found):
+    lines = str(found).splitlines()
+    marked = [line.split()[1] for line in lines if line.startswith("* ")]
+    assert marked == [ranking.chosen for ranking in found.rankings]
+
+
+def test_the_widest_cells_fit_eighty_columns(found):
+    (ranking, *_) = found.rankings
+    wide = Row("newton-euler-minimal", "zomaya1988", "", True, True, 99999, False, 99999)
+    wide = replace(wide, call_ns=1.234e5, batch_ns=98765.0, error=0.031, verdict="wrong")
+    shown = replace(found, rankings=(replace(ranking, rows=(wide,)),))
+    text = comparison_report.text(shown, 80)
+    for cell in ("newton-euler-minimal", "zomaya1988", "(99999)", "123 us", "wrong: 3.1e-02"):
+        assert cell in text
+
+
+@pytest.mark.parametrize(
+    "ns, shown",
+    [
+        (0.4567, "0.46 ns"),
+        (99.96, "100 ns"),
+        (999.4, "999 ns"),
+        (999.6, "1.00 us"),
+        (2e9, "2000 ms"),
+    ],
+)
+def test_durations_have_three_digits(ns, shown):
+    assert comparison_report.duration(ns) == shown
+
+
+def test_csv_has_a_line_a_method(capsys, interpreted):
+    options = ["--methods=crba,lin1991", "--batch=2", "--states=2", "--seconds=0"]
+    assert main(["compare", "two_link", "--csv", *options]) == 0
+    rows = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
+    assert {(row["quantity"], row["method"]) for row in rows} == {
+        ("mass_matrix", "crba"),
+        ("mass_matrix", "lin1991"),
+        ("bias", "lin1991"),
+    }
+    assert all(float(row["call_ns"]) > 0 and row["robot"] == "two_link" for row in rows)
+
+
+def test_html_is_well_formed_and_escapes(found):
+    hostile = replace(found, robot="<script>&")
+    page = ElementTree.fromstring(f"<div>{hostile._repr_html_()}</div>")
+    assert page.find(".//script") is None
+    assert len(page.findall("table")) == 2
+    rows = sum(len(ranking.rows) for ranking in found.rankings)
+    assert len(page.findall(".//td")) == rows * len(comparison_report.HEADINGS)
+
+
+def test_repr_is_one_line(found):
+    assert repr(found).startswith("Comparison('two_link', mass_matrix: ")
+    assert "\n" not in repr(found)
+
+
+def test_a_robot_shows_its_table_and_masses_in_a_notebook():
+    chain = armdyn.load("stanford").chain
+    robot = Robot(replace(chain, name="<b>"))
+    page = ElementTree.fromstring(f"<div>{robot._repr_html_()}</div>")
+    cells = [cell.text for cell in page.findall(".//td")]
+    for joint, link in zip(chain.joints, chain.links, strict=True):
+        assert joint.name in cells and f"{link.inertia.mass:.4g}" in cells
+    assert "<b>" in page.find("p/b").text
+
+
+@pytest.mark.parametrize("suffix", ["png", "svg"])
+def test_bars_are_drawn(found, tmp_path, suffix):
+    pytest.importorskip("matplotlib")
+    path = tmp_path / f"bars.{suffix}"
+    odd = replace(found, robot="$x_{")  # no formula
+    odd.plot(str(path))
+    begin = path.read_bytes()[:8]
+    assert begin == b"\x89PNG\r\n\x1a\n" if suffix == "png" else b"<?xml" in begin
+
+
+def test_progress_is_told_step_by_step(interpreted):
+    steps = []
+    robot = armdyn.load("two_link")
+    told = lambda *step: steps.append(step)  # noqa: E731
+    armdyn.compare(robot, ["bias"], ["lin1991", "kic"], **LEAST, progress=told)
+    assert [done for _, done, _ in steps] == list(range(4)) and {total for *_, total in steps} == {
+        4
+    }
+
+
+def test_the_stopwatch_gives_everyone_turns():
+    turns = []
+    calls = {name: stopwatch.Call(turns.append, [name]) for name in "ab"}
+    times = stopwatch.least(calls, 0)
+    assert set(turns) == {"a", "b"} and all(0 < time < math.inf for time in times.values())
+    last = "".join(turns).rindex("a")
+    assert set(turns[last + 1 :]) == {"b"}  # the timed turns: first a, then b
+    assert stopwatch.least({}, 0) == {}

@@ -1,0 +1,111 @@
+"""The documentation holds: its blocks run and print what it says, its links lead somewhere."""
+
+import contextlib
+import io
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+
+from armdyn import algorithms, cli
+from docs import make_methods
+
+ROOT = Path(__file__).parents[1]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.M | re.S)
+CITED = re.compile(r"\[([A-Za-z]+\d{4}[a-z]?|kang)\]")
+LINK = re.compile(r"\]\(([^)\s]+)\)")
+pages = pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+
+
+def blocks(page):
+    """(language, text) of each fenced block."""
+    return [match.groups() for match in BLOCK.finditer(page.read_text(encoding="utf-8"))]
+
+
+def run_python(text, names, page):
+    exec(compile(text, f"block of {page.name}", "exec"), names)
+
+
+def run_shell(text):
+    """The commands of armdyn, on a short stopwatch; what installs or compiles is not run."""
+    for line in text.splitlines():
+        words = shlex.split(line, comments=True)
+        if words[:1] == ["armdyn"]:
+            hurried = ["--seconds", "0.05"] if "compare" in words else []
+            assert cli.main(words[1:] + hurried) == 0, line
+
+
+def save(text):
+    """A block whose first line is a comment with a file's name is that file."""
+    named = re.match(r"(?:<!--|#) (\S+\.(?:urdf|toml))\b", text)
+    if named:
+        Path(named[1]).write_text(text, encoding="utf-8")
+
+
+def plain(text):
+    """What is printed, whatever the spaces and the signs of zeros; a line ... stands for any."""
+    return re.sub(r"-(0\.0*)(?![\d])", r"\1", " ".join(text.split()))
+
+
+def outputs(page):
+    """(what a page says its blocks print, what they print), for each block of text."""
+    names, printed = {"__name__": "docs"}, None
+    for language, text in blocks(page):
+        if language == "text":
+            yield text, printed
+            continue
+        with contextlib.redirect_stdout(io.StringIO()) as out:
+            if language == "python":
+                run_python(text, names, page)
+            elif language == "sh":
+                run_shell(text)
+            else:
+                save(text)
+        printed = out.getvalue()
+
+
+@pages
+def test_blocks_run_and_print_what_the_page_says(page, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for said, printed in outputs(page):
+        pattern = ".*".join(re.escape(plain(part)) for part in said.split("...\n"))
+        assert re.fullmatch(pattern, plain(printed)), f"{page.name} says\n{said}\nnot\n{printed}"
+
+
+def anchors(page):
+    """The anchors of a page's headings, as GitHub and Sphinx make them."""
+    headings = re.findall(r"^#+ (.*)$", BLOCK.sub("", page.read_text(encoding="utf-8")), re.M)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+@pages
+def test_links_lead_to_files_and_headings_that_exist(page):
+    for link in LINK.findall(BLOCK.sub("", page.read_text(encoding="utf-8"))):
+        if link.startswith(("http://", "https://")):
+            continue
+        path, _, anchor = link.partition("#")
+        target = (page.parent / path).resolve() if path else page
+        assert target.exists(), link
+        assert not anchor or anchor in anchors(target), link
+
+
+def test_every_paper_of_the_catalogue_is_in_the_bibliography():
+    listed = make_methods.bibliography()
+    for quantity, methods in algorithms.CATALOGUE.items():
+        for method in methods:
+            assert method.paper in {"armdyn", *listed}, f"{quantity} by {method.name}"
+
+
+def test_what_docstrings_cite_is_in_the_bibliography():
+    listed = make_methods.bibliography()
+    for source in sorted((ROOT / "armdyn").rglob("*.py")):
+        for key in CITED.findall(source.read_text(encoding="utf-8")):
+            assert key.lower() in listed, f"{source.name} cites {key}"
+
+
+def test_the_catalogue_page_is_fresh():
+    """If not: python docs/make_methods.py."""
+    page = make_methods.PAGE.read_text(encoding="utf-8")
+    assert page == make_methods.markdown()
