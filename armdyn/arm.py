@@ -140,10 +140,13 @@ class Arm:
         if not self.revolute[i]:
             return self._constant_turn(theta)
         k = quarter_turns(theta)
-        if k is None:
+        if k is None and not isinstance(qi, tuple):
             S, C = sincos(self._number(theta) + qi)
             return C, S
         S, C = sincos(qi)
+        if k is None:
+            c, s = self._constant_turn(theta)
+            return c * C - s * S, s * C + c * S
         return ((C, S), (-S, C), (-C, -S), (S, -C))[k % 4]
 
     def _constant_turn(self, angle: float) -> tuple[Scalar, Scalar]:

@@ -33,7 +33,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable
 from contextlib import nullcontext
-from dataclasses import astuple, dataclass, fields
+from dataclasses import astuple, dataclass, fields, replace
 from typing import Any, Literal, get_args
 
 from armdyn import algorithms
@@ -47,7 +47,7 @@ from armdyn.program.passes import needed
 from armdyn.program.program import Op, Program
 from armdyn.program.scalar import Tape
 from armdyn.program.tally import Counted, Position, Tally
-from armdyn.quantities import cheapest
+from armdyn.quantities import Task, cheapest, formula
 from armdyn.sealing import sealing
 
 Kind = Literal["literal", "folded", "shared", "program"]
@@ -94,17 +94,20 @@ def count(
             of it. In ``shared`` and ``program`` counts an instruction belongs to the stages in
             which it is first recorded.
     """
-    chain: Chain = getattr(robot, "chain", robot)
+    chain = _without_rotors(getattr(robot, "chain", robot))
     if kind not in get_args(Kind):
         raise MethodError(f"no kind of count {kind!r}; known: {', '.join(get_args(Kind))}")
     jobs = _jobs(chain, quantity, method)
+    if kind in ("shared", "program"):
+        jobs = [_as_compiled(chain, job) for job in jobs]
     if kind in ("literal", "folded"):
         counters = _tally(chain, jobs, literal=kind == "literal")
     else:
         counters = _read(chain, jobs, on_hand=kind == "shared")
     if (stage or "") not in counters:
         known = ", ".join(sorted(filter(None, counters))) or "none"
-        raise MethodError(f"{quantity} by {method} has no stage {stage!r}; it has: {known}")
+        by = ", ".join(found.name for _, found in jobs)
+        raise MethodError(f"{quantity} by {by} has no stage {stage!r}; it has: {known}")
     return Count(**counters[stage or ""])
 
 
@@ -135,10 +138,12 @@ Job = tuple[str, Method]  # a quantity and the method to compute it by
 
 def _jobs(chain: Chain, quantity: str | tuple[str, ...], method: str | None) -> list[Job]:
     """The method of each quantity, or the one that computes all of them together."""
-    names = (quantity,) if isinstance(quantity, str) else quantity
-    together = "+".join(names)
-    if any(found.name == method for found in algorithms.CATALOGUE.get(together, ())):
-        names = (together,)
+    names = (quantity,) if isinstance(quantity, str) else tuple(quantity)
+    if not names:
+        raise MethodError("count takes the name of a quantity, or several")
+    for together, row in algorithms.CATALOGUE.items():
+        if set(together.split("+")) == set(names) and any(found.name == method for found in row):
+            names = (together,)
     revolute = chain.on(float).revolute
     jobs = []
     for name in names:
@@ -148,6 +153,21 @@ def _jobs(chain: Chain, quantity: str | tuple[str, ...], method: str | None) -> 
             raise MethodError(f"{name} by {found.name} does not apply to {chain.name}: {reason}")
         jobs.append((name, found))
     return jobs
+
+
+def _without_rotors(chain: Chain) -> Chain:
+    if not isinstance(chain, Chain):
+        raise MethodError(f"count takes a Robot or a Chain, not {chain!r}")
+    return replace(chain, joints=tuple(replace(j, rotor_inertia=0.0) for j in chain.joints))
+
+
+def _as_compiled(chain: Chain, job: Job) -> Job:
+    """The job as Robot does it: ``ldl`` takes the cheapest mass matrix and bias."""
+    name, method = job
+    if method.name != "ldl":
+        return job
+    solve = formula(chain, float, Task(name, method.name))
+    return name, replace(method, function=lambda arm, *state: solve(*state))
 
 
 def _state(jobs: list[Job]) -> list[str]:

@@ -2,6 +2,17 @@
 
 from typing import Any
 
+LONGEST = 80  # characters of a value in a message
+
+
+def shorten(value: object) -> str:
+    """A value as a message shows it: never a page of it."""
+    try:
+        text = repr(value)
+    except ValueError:  # an integer of more digits than Python prints
+        return f"a {type(value).__name__} too long to print"
+    return text if len(text) <= LONGEST else f"{text[: LONGEST - 10]} ... {text[-5:]}"
+
 
 class ArmdynError(Exception):
     """Base class of every error that armdyn raises on purpose."""

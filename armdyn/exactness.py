@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-import armdyn.papers.experiment  # noqa: F401  (teaches sincos the sines of decimals)
 from armdyn.chain import Chain
 from armdyn.quantities import ARGUMENTS, Task, formula
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from armdyn.errors import ModelError
-from armdyn.pose import Pose, Triple, triple
+from armdyn.pose import Pose, Triple, exactly, triple
 
 SLACK = 1e-9  # relative: inertias are printed with rounded digits
 
@@ -59,7 +59,7 @@ class Inertia:
     def from_parameters(cls, ten: ArrayLike, order: str = "pinocchio") -> Inertia:
         """From the ten parameters in a named order, shape (10,)."""
         own = np.empty(10)
-        own[places(order)] = np.asarray(ten, float)
+        own[places(order)] = exactly("the inertial parameters of a link", ten, (10,))
         return cls(float(own[0]), triple(own[1:4]), tuple(own[4:].tolist()))
 
     def parameters(self, order: str = "pinocchio") -> np.ndarray:
@@ -100,22 +100,30 @@ class Inertia:
         cross_terms = 2 * (p @ h) * np.eye(3) - np.outer(p, h) - np.outer(h, p)
         return Inertia.of(self.mass, h + self.mass * p, J + cross_terms + self.mass * _steiner(p))
 
-    def findings(self) -> list[str]:
-        """What no physical body could have, in words; empty if all is well."""
+    def errors(self) -> list[str]:
+        """What no formula about centres of mass holds for, in words; empty if all is well."""
         ten = self.parameters()
         if not np.isfinite(ten).all():
             return [f"mass, first moment and inertia must be finite, not {ten.tolist()}"]
         if self.mass < 0:
             return [f"mass {self.mass:g} kg is negative"]
+        if self.mass == 0 and any(self.first_moment):
+            return [f"it has no mass but a first moment of {list(self.first_moment)} kg m"]
+        with np.errstate(over="ignore", invalid="ignore"):
+            if not np.isfinite(self.about_com).all():
+                return ["the inertia about the centre of mass is too large a number for a double"]
+        return []
+
+    def findings(self) -> list[str]:
+        """What no physical body could have, in words; empty if all is well."""
+        if self.errors():
+            return self.errors()
         if self.mass == 0:
-            rest = [] if self.is_zero else ["it has no mass but a first moment or an inertia"]
-            return rest
+            return [] if self.is_zero else ["it has no mass but an inertia"]
         return _moment_findings(self.about_com, float(np.abs(self.matrix).max()))
 
 
 def _moment_findings(about_com: np.ndarray, scale: float) -> list[str]:
-    if not np.isfinite(about_com).all():
-        return ["the inertia about the centre of mass is too large a number for a double"]
     moments = np.linalg.eigvalsh(about_com)
     slack = SLACK * max(scale, float(np.abs(moments).max()))
     shown = ", ".join(f"{value:.6g}" for value in moments)

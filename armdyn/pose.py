@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from armdyn.errors import ModelError
+from armdyn.errors import ModelError, shorten
 
 Triple = tuple[float, float, float]
 
@@ -41,6 +41,26 @@ def rotation_about(axis: str, angle: float, snap: float = 0.0) -> np.ndarray:
     return matrix
 
 
+def numbers(name: str, value: ArrayLike, expected: str = "numbers") -> np.ndarray:
+    """What a user gave as ``name``, as new floats of whatever shape it has."""
+    try:
+        found = np.asarray(value)
+        if found.dtype.kind in "biufO":
+            return found.astype(float)
+    except (TypeError, ValueError, OverflowError):  # ragged; not a number; too large an integer
+        pass
+    raise ModelError(f"{name} must be {expected}, not {shorten(value)}")
+
+
+def exactly(name: str, value: ArrayLike, shape: tuple[int, ...]) -> np.ndarray:
+    """What a user gave as ``name``, as new floats of that shape: nothing is broadcast."""
+    expected = f"numbers of shape {shape}" if shape else "a number"
+    found = numbers(name, value, expected)
+    if found.shape != shape:
+        raise ModelError(f"{name} must be {expected}, not {shorten(value)}")
+    return found
+
+
 @dataclass(frozen=True)
 class Pose:
     """Where a frame stands in another: ``p_outer = rotation p_inner + translation`` [m]."""
@@ -51,25 +71,18 @@ class Pose:
     @classmethod
     def of(cls, rotation: ArrayLike, translation: ArrayLike = (0.0, 0.0, 0.0)) -> Pose:
         """From a rotation matrix (3, 3) and a translation (3,) [m]."""
-        turn, shift = np.asarray(rotation, float), np.asarray(translation, float)
-        if turn.shape != (3, 3) or shift.shape != (3,):
-            raise ModelError(
-                f"a pose has a (3, 3) rotation and a (3,) translation, not {turn.shape} and "
-                f"{shift.shape}"
-            )
+        turn = exactly("the rotation of a pose", rotation, (3, 3))
+        shift = exactly("the translation of a pose", translation, (3,))
         return cls(tuple(map(tuple, turn.tolist())), tuple(shift.tolist()))  # type: ignore[arg-type]
 
     @classmethod
     def from_matrix(cls, matrix: ArrayLike) -> Pose:
         """From a homogeneous matrix (4, 4), checked to be a rigid placement."""
-        H = np.asarray(matrix, float)
-        if H.shape != (4, 4):
-            raise ModelError(f"a pose is a (4, 4) homogeneous matrix, not one of shape {H.shape}")
-        R = H[:3, :3]
-        rigid = np.allclose(R @ R.T, np.eye(3), rtol=0, atol=1e-9) and np.linalg.det(R) > 0
-        if not rigid or tuple(H[3]) != (0, 0, 0, 1):
+        H = exactly("the homogeneous matrix of a pose", matrix, (4, 4))
+        pose = cls.of(H[:3, :3], H[:3, 3])
+        if not pose.is_rigid or tuple(H[3]) != (0, 0, 0, 1):
             raise ModelError(f"not a rigid placement (rotation and translation): {H.tolist()}")
-        return cls.of(R, H[:3, 3])
+        return pose
 
     @classmethod
     def mdh(cls, b: float, beta: float, theta: float, d: float) -> Pose:
@@ -83,6 +96,14 @@ class Pose:
         H = np.eye(4)
         H[:3, :3], H[:3, 3] = self.rotation, self.translation
         return H
+
+    @property
+    def is_rigid(self) -> bool:
+        """Whether the rotation is one, to 1e-9: its axes of unit length, square, right-handed."""
+        R = np.array(self.rotation)
+        if not np.isfinite(R).all():
+            return False
+        return np.allclose(R @ R.T, np.eye(3), rtol=0, atol=1e-9) and bool(np.linalg.det(R) > 0)
 
     def __matmul__(self, inner: Pose) -> Pose:
         R = np.array(self.rotation)

@@ -26,7 +26,8 @@ Formula = Callable[..., Any]  # lists of n scalars in, nested lists of scalars o
 Shape = tuple[int, ...]
 
 ORDER = ("q", "qd", "qdd", "tau")  # of the arguments of several quantities together
-ARGUMENTS: Mapping[str, tuple[str, ...]] = STATE | {
+ARGUMENTS: Mapping[str, tuple[str, ...]] = {
+    **{quantity: state for quantity, state in STATE.items() if "+" not in quantity},
     "pose": ("q",),
     "jacobian": ("q",),
     "influence": ("q",),

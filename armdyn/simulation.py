@@ -145,13 +145,13 @@ class Run:
         self.begun = time.perf_counter()
         self.watch.look(0, self._rows(self.window.q, 0, 1))
         first, steps = 0, self.problem.steps
-        while first < steps and first <= self.watch.stops.max(initial=0):
+        while first < steps and first <= self.watch.last_stop:
             last = min(first + self.segment, steps)
             self._advance(first, last)
             if progress is not None:
                 progress(last, steps)
             first = last
-        end = min(first, int(self.watch.stops.max(initial=0)))
+        end = min(first, self.watch.last_stop)
         if end == first:
             self._end(first)
         return self._result(end)
@@ -169,14 +169,13 @@ class Run:
                 broken, last = reason, reason.step
             if self.stepper.late:
                 self.stepper.complete(first, last)
-        end = self._finite(first, last)
-        self.watch.look(first + 1, self._rows(self.window.q, first + 1, end + 1))
+            end = self._look(first, last)
         self._keep(first, end + (end < last))
         if end < last:
             raise self._error(end, self._diverged(end + 1))
         if broken is not None:
             self._end(last)
-            raise self._error(last, f"{broken} at t = {self._time(last)}")
+            raise self._error(last, f"at t = {self._time(last)} {broken}")
         if self.every > 1:
             self.window.move(last)
 
@@ -220,29 +219,34 @@ class Run:
 
     # What goes wrong --------------------------------------------------------------------------
 
-    def _finite(self, first: int, last: int) -> int:
+    def _look(self, first: int, last: int) -> int:
         """The last step of a segment up to which all states that still move are finite."""
-        q, qd = (
-            self._rows(array, first + 1, last + 1) for array in (self.window.q, self.window.qd)
-        )
-        bad = first_bad_row(q, qd)
-        moving = self.watch.stops > first
-        if bad is not None and not moving.all():
-            bad = first_bad_row(q[:, moving], qd[:, moving])
-        return last if bad is None else first + bad
+        w, end = self.window, first
+        while end < last:
+            moving = self.watch.stops > end
+            rows = (self._rows(array, end + 1, last + 1) for array in (w.q, w.qd))
+            bad = first_bad_row(*(rows if moving.all() else (array[:, moving] for array in rows)))
+            begin, end = end, last if bad is None else end + bad
+            self.watch.look(begin + 1, self._rows(w.q, begin + 1, end + 1))
+            if end < last and self._bad(end + 1).any():
+                break
+        return end
+
+    def _bad(self, step: int) -> np.ndarray:
+        """Which joints of states that still move are not finite at a step."""
+        w, k = self.window, self.window.row(step)
+        return ~(np.isfinite(w.q[k]) & np.isfinite(w.qd[k])) & (self.watch.stops >= step)[:, None]
 
     def _diverged(self, step: int) -> str:
         """Says which joint of which state left the finite numbers at this step."""
-        w, k = self.window, self.window.row(step)
-        bad = ~(np.isfinite(w.q[k]) & np.isfinite(w.qd[k])) & (self.watch.stops > step)[:, None]
-        state, joint = np.unravel_index(
-            np.argmax(np.where(bad, np.abs(w.qd[k - 1]), -1)), bad.shape
-        )
+        speed, bad = self.window.qd[self.window.row(step - 1)], self._bad(step)
+        fastest = np.argmax(np.where(bad, np.abs(speed), -1))
+        state, joint = np.unravel_index(fastest, bad.shape)
         where = f" of state {state}" if self.batch else ""
         return (
             f"the simulation diverged at t = {self._time(step)}: joint "
             f"{self.robot.joint_names[joint]!r}{where} is no longer finite, after a speed of "
-            f"{w.qd[k - 1, state, joint]:.3g}; expected a smaller dt or smaller torques"
+            f"{speed[state, joint]:.3g}; expected a smaller dt or smaller torques"
         )
 
     def _time(self, step: int) -> str:
@@ -265,11 +269,12 @@ class Run:
             whole = array[: len(t)].reshape(len(t), *self.batch, problem.chain.n)
             return np.moveaxis(whole, 0, -2)
 
+        q, qd, qdd, tau = map(shaped, self.kept)
         violations = self.watch.violations(problem.dt)
         return Result(
             self.robot,
             t,
-            *map(shaped, self.kept),
+            *(q, qd, qdd, tau),
             integrator=self.integrator,
             dt=problem.dt,
             steps=end,

@@ -1,9 +1,9 @@
 """Vectors, rotations and symmetric tensors of three-dimensional space, on any scalar.
 
 A scalar is whatever adds and multiplies: a float, a complex number, an mpmath or SymPy number, a
-fraction, a counting or a traced number. Nothing here looks at a scalar's value. The integers 0
-and 1 stand for what is zero or one by structure, so that scalars which know about constants
-(counting, tracing) drop the terms that vanish.
+fraction, a decimal, a counting or a traced number. Nothing here looks at a scalar's value. The
+integers 0 and 1 stand for what is zero or one by structure, so that scalars which know about
+constants (counting, tracing) drop the terms that vanish.
 
 Costs are given as multiplications M, additions A and doublings D, as the papers count them.
 """
@@ -14,6 +14,7 @@ import cmath
 import math
 import sys
 from collections.abc import Iterator
+from decimal import Decimal, localcontext
 from fractions import Fraction
 from functools import singledispatch
 from typing import Any
@@ -29,6 +30,9 @@ def sincos(angle: Scalar) -> tuple[Scalar, Scalar]:
     registration.
     """
     home = sys.modules[type(angle).__module__.partition(".")[0]]
+    if not hasattr(home, "sin"):
+        kind = type(angle).__name__
+        raise TypeError(f"no sine of a {kind}: register one with armdyn.spatial.sincos.register")
     return home.sin(angle), home.cos(angle)
 
 
@@ -49,6 +53,29 @@ def _(angle: complex) -> tuple[complex, complex]:
 def _(angle: Fraction) -> tuple[Fraction, Fraction]:
     """The fractions that the doubles sin and cos are: no rational angle has rational ones."""
     return Fraction(math.sin(angle)), Fraction(math.cos(angle))
+
+
+@sincos.register
+def _(angle: Decimal) -> tuple[Decimal, Decimal]:
+    """Of a fraction of the angle by Taylor's series, then doubled, with digits to spare."""
+    halvings = 4 * max(angle.adjusted() + 1, 0)
+    with localcontext() as context:
+        context.prec += 3 + 2 * halvings
+        x = angle / 2**halvings
+        S, C = _series(x, x, 1), _series(x, Decimal(1), 0)
+        for _ in range(halvings):
+            S, C = 2 * S * C, 1 - 2 * S * S
+    return +S, +C
+
+
+def _series(x: Decimal, term: Decimal, k: int) -> Decimal:
+    """Taylor's series from the term of x^k on, to the digits of the context."""
+    total, before = term, None
+    while total != before:
+        before, k = total, k + 2
+        term = -term * x * x / (k * (k - 1))
+        total += term
+    return total
 
 
 @sincos.register

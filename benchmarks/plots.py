@@ -51,6 +51,9 @@ def _call(batch: int, states: int) -> str:
 def _growth(rows: list[Growth], path: Path) -> None:
     """Call, time an instruction, trace and compile time over size."""
     figure, axes = plt.subplots(2, 2, figsize=(11, 8))
+    for axis in axes.flat:
+        axis.set_prop_cycle(color=plt.get_cmap("tab20").colors)
+        axis.grid(alpha=0.3)
     for quantity, group in groupby(rows, lambda row: row.quantity):
         mine = list(group)
         n, instructions = [row.n for row in mine], [row.instructions for row in mine]
@@ -63,8 +66,6 @@ def _growth(rows: list[Growth], path: Path) -> None:
     axes[1, 0].set(xlabel="instructions", ylabel="trace [s]")
     axes[1, 1].set(xlabel="instructions", ylabel="compile [s]")
     axes[0, 0].legend(fontsize=7)
-    for axis in axes.flat:
-        axis.grid(alpha=0.3)
     _save(figure, path)
 
 

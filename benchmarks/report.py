@@ -85,9 +85,16 @@ def tables(results: Results) -> Iterator[tuple[str, list[str], list[list[str]]]]
         yield f"{name}: {call}, {cores} core{plural}", columns, _by_library(rows)
     if results.startup:
         body = [
-            [row.what, row.arm, row.quantity, f"{row.seconds * 1e3:.1f}"] for row in results.startup
+            [
+                row.what,
+                row.arm,
+                row.quantity,
+                f"{row.seconds * 1e3:.1f}",
+                f"{row.processor * 1e3:.1f}",
+            ]
+            for row in results.startup
         ]
-        yield "fresh process", ["what", "arm", "quantity", "ms"], body
+        yield "fresh process", ["what", "arm", "quantity", "ms", "ms of processor time"], body
     if results.memory:
         body = [
             [row.quantity, row.form, str(row.threads), f"{row.resident}", f"{row.allocated}"]

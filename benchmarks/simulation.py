@@ -26,7 +26,7 @@ START = np.array([0.0, -0.5, 0.0, -2.0, 0.0, 1.5, 0.7])
 TARGET = START + 0.3
 KP = np.array([100.0, 100.0, 50.0, 50.0, 3.0, 3.0, 0.5])
 KD = np.array([10.0, 10.0, 5.0, 5.0, 0.3, 0.3, 0.05])
-GOALS = {"single": 3, "together": 50}  # how many times faster than Pinocchio's loop
+GOALS = {"single": 3, "together": 50}  # how many times as fast as Pinocchio's loop
 
 
 def pinocchio_loop(model: Any, q0: np.ndarray, steps: int) -> np.ndarray:
@@ -74,9 +74,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--json", action="store_true", help="print JSON")
     parser.add_argument("--runs", type=int, default=5, help="of each loop")
-    parser.add_argument(
-        "--together", type=float, default=1.0, metavar="SECONDS", help="to simulate"
-    )
+    parser.add_argument("--seconds", type=float, default=1.0, help="to simulate together")
     arguments = parser.parse_args()
     os.environ["ARMDYN_NUM_THREADS"] = "1"
 
@@ -91,7 +89,7 @@ def main() -> None:
     starts = START + np.random.default_rng(0).uniform(-0.2, 0.2, (STATES, robot.n))
 
     def together() -> armdyn.simulation.Result:
-        seconds = arguments.together
+        seconds = arguments.seconds
         return armdyn.simulate(robot, starts, None, controller, seconds, DT, every=KEPT)
 
     steps = round(TIME / DT)
@@ -100,7 +98,7 @@ def main() -> None:
     alone, result = least(arguments.runs, single)
     apart = float(np.abs(result.q - expected).max())
     many, result = least(max(1, arguments.runs // 2), together)
-    each = many / STATES * TIME / arguments.together
+    each = many / STATES * TIME / arguments.seconds
     rows = {
         "pinocchio_s": peer,
         "single_s": alone,
@@ -113,17 +111,16 @@ def main() -> None:
         print(json.dumps(rows, indent=2))
         return
     print(f"Panda, {TIME:g} s at {1 / DT:g} Hz, AB4, PD with gravity compensation, one core")
-    print(f"  around Pinocchio in Python   {peer * 1e3:9.2f} ms")
-    print(
-        f"  armdyn.simulate              {alone * 1e3:9.2f} ms   {peer / alone:7.1f} times faster"
-    )
-    print(
-        f"  {STATES} together, each         {each * 1e3:9.3f} ms   {peer / each:7.1f} times faster"
-    )
+    for label, seconds in (
+        ("around Pinocchio in Python", peer),
+        ("armdyn.simulate", alone),
+        (f"{STATES} together, each", each),
+    ):
+        print(f"  {label:28}{seconds * 1e3:9.3f} ms{peer / seconds:8.1f} times as fast")
     print(f"  the two differ by at most {apart:.1g} rad")
     for name, ratio in (("single", peer / alone), ("together", peer / each)):
         met = "met" if ratio >= GOALS[name] else "MISSED"
-        print(f"  goal, {name}: {GOALS[name]} times faster: {met}")
+        print(f"  goal, {name}: {GOALS[name]} times as fast: {met}")
 
 
 if __name__ == "__main__":

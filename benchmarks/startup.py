@@ -12,9 +12,9 @@ from armdyn.quantities import SHAPES
 
 IMPORT = """
 import time, numpy
-start = time.perf_counter()
+start = time.perf_counter(), time.process_time()
 import armdyn
-print(time.perf_counter() - start)
+print(time.perf_counter() - start[0], time.process_time() - start[1])
 """
 FIRST_USE = """
 import sys, time, numpy, llvmlite.binding, armdyn
@@ -22,25 +22,26 @@ from armdyn.quantities import ARGUMENTS
 quantity, name = sys.argv[1:]
 robot = armdyn.load(name)
 state = [numpy.full(robot.n, 0.1)] * len(ARGUMENTS[quantity])
-start = time.perf_counter()
+start = time.perf_counter(), time.process_time()
 getattr(robot, quantity)(*state)
-print(time.perf_counter() - start)
+print(time.perf_counter() - start[0], time.process_time() - start[1])
 """
 
 
 @dataclass(frozen=True)
 class Startup:
-    """Seconds that something takes in a fresh process, the least of some."""
+    """Seconds that something takes in a fresh process, the least of some runs."""
 
     what: str  # "import", "cold", "cached"
     quantity: str
     arm: str
     seconds: float
+    processor: float  # seconds of processor time, which others on the machine do not lengthen
 
 
 def startup(arms: tuple[str, ...], repeats: int) -> list[Startup]:
     """Importing beyond numpy; first use with the disk cache empty, and from it."""
-    found = [Startup("import", "", "", min(_run(IMPORT) for _ in range(repeats)))]
+    found = [_least("import", "", "", [_run(IMPORT) for _ in range(repeats)])]
     for name in arms:
         for quantity in SHAPES:
             cold, cached = [], []
@@ -48,13 +49,18 @@ def startup(arms: tuple[str, ...], repeats: int) -> list[Startup]:
                 with tempfile.TemporaryDirectory() as directory:
                     cold.append(_run(FIRST_USE, quantity, name, cache=directory))
                     cached.append(_run(FIRST_USE, quantity, name, cache=directory))
-            found.append(Startup("cold", quantity, name, min(cold)))
-            found.append(Startup("cached", quantity, name, min(cached)))
+            found.append(_least("cold", quantity, name, cold))
+            found.append(_least("cached", quantity, name, cached))
     return found
 
 
-def _run(code: str, *arguments: str, cache: str = "") -> float:
-    """The number that a fresh interpreter prints."""
+def _least(what: str, quantity: str, arm: str, runs: list[list[float]]) -> Startup:
+    seconds, processor = (min(column) for column in zip(*runs, strict=True))
+    return Startup(what, quantity, arm, seconds, processor)
+
+
+def _run(code: str, *arguments: str, cache: str = "") -> list[float]:
+    """The numbers that a fresh interpreter prints."""
     done = subprocess.run(
         [sys.executable, "-c", code, *arguments],
         env={**os.environ, "ARMDYN_CACHE_DIR": cache},
@@ -62,4 +68,4 @@ def _run(code: str, *arguments: str, cache: str = "") -> float:
         text=True,
         check=True,
     )
-    return float(done.stdout)
+    return [float(number) for number in done.stdout.split()]

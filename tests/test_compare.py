@@ -35,17 +35,20 @@ from armdyn.ranking import Row, ranked
 LEAST = {"batch": 2, "states": 2, "seconds": 0}  # of all measurements
 
 
+def interpret(patch):
+    """Compile nothing: interpret programs, without fma, which would take long."""
+    patch.setattr(jit, "available", lambda: False)
+    patch.setattr(engine, "place_fma", lambda program: program)
+
+
 @pytest.fixture
 def interpreted(monkeypatch):
-    """Programs are interpreted, without fma, which would take long: nothing is compiled."""
-    monkeypatch.setattr(jit, "available", lambda: False)
-    monkeypatch.setattr(engine, "place_fma", lambda program: program)
+    interpret(monkeypatch)
 
 
 @pytest.fixture
-def fresh(monkeypatch):
+def fresh(monkeypatch, interpreted):
     """An arm that no cache knows, and the catalogue to be changed for it."""
-    monkeypatch.setenv("ARMDYN_CACHE_DIR", "")
     monkeypatch.setattr(algorithms, "CATALOGUE", dict(algorithms.CATALOGUE))
     name = f"fresh {np.random.default_rng().integers(2**60)}"
     return Robot(replace(Chain.random(3, "RPR", seed=8), name=name))
@@ -117,19 +120,19 @@ def validated(text):
 
 
 def unshipped():
-    """Arms of the package example-robot-data that do not ship with armdyn, where it is there."""
+    """An arm of the package example-robot-data that does not ship with armdyn."""
     try:
         files = metadata.files("example-robot-data") or []
     except metadata.PackageNotFoundError:
         files = []
-    found = [str(file.locate()) for file in files if file.name in ("z1.urdf", "so101.urdf")]
+    found = [str(file.locate()) for file in files if file.name == "z1.urdf"]
     skip = pytest.mark.skip("example-robot-data is not installed")
     return found or [pytest.param("z1.urdf", marks=skip)]
 
 
 @pytest.mark.parametrize("arm", [*armdyn.robots(), *unshipped()], ids=lambda arm: Path(arm).stem)
 def test_every_arm_compares_and_every_exact_method_is_right(arm, capsys, interpreted):
-    assert main(["compare", arm, "--json", "--batch=2", "--states=2", "--seconds=0"]) == 0
+    assert main(["compare", arm, "--json", "--batch=1", "--states=1", "--seconds=0"]) == 0
     found = validated(capsys.readouterr().out)
     robot = armdyn.load(arm)
     assert found["robot"] == robot.name
@@ -143,9 +146,9 @@ def test_every_arm_compares_and_every_exact_method_is_right(arm, capsys, interpr
             assert not row["exact"] or row["error_relative"] < 1e-11
 
 
-def test_compiled_methods_compare_on_every_quantity(capsys):
+def test_compiled_methods_compare_on_other_quantities_too(capsys):
     arguments = ["--batch=2", "--states=3", "--seconds=0"]
-    names = ",".join(comparison.QUANTITIES)
+    names = "mass_matrix,gravity,forward_dynamics,coriolis_matrix"
     assert main(["compare", "two_link", "--json", "--quantity", names, *arguments]) == 0
     found = validated(capsys.readouterr().out)
     assert found["back_end"] == "llvm"
@@ -174,7 +177,7 @@ def test_a_wrong_method_is_flagged(fresh, capsys, monkeypatch):
     assert err == f"armdyn: wrong on {fresh.name!r}: bias by lin1991\n"
 
 
-def test_the_error_of_a_single_state_is_not_averaged_away(fresh):
+def test_an_error_in_few_states_is_not_averaged_away(fresh):
     """By (q_0 / pi)^512 a method is off where the first joint has almost turned round, only."""
     method = algorithms.find("mass_matrix", "crba")
 
@@ -188,9 +191,9 @@ def test_the_error_of_a_single_state_is_not_averaged_away(fresh):
     algorithms.CATALOGUE["mass_matrix"] = (true, replace(method, function=tampered))
     found = armdyn.compare(fresh, ["mass_matrix"], **LEAST | {"states": 40})
     turns = np.abs(exactness.random_states(fresh.chain, 40)["q"][:, 0]) / math.pi
-    assert (turns**512 > 1e-13).sum() == 1
+    assert (turns**512 > 1e-10).sum() == 2  # of 40
     (row,) = found.rankings[0].wrong
-    assert row.method == "crba" and row.error == pytest.approx(turns.max() ** 512, rel=0.9)
+    assert row.method == "crba" and 0.1 < row.error / turns.max() ** 512 <= 1
 
 
 def test_a_wrong_method_that_robot_chooses_is_said_to_be_wrong(fresh, capsys):
@@ -317,7 +320,7 @@ def test_published_operations_are_those_printed_for_whole_methods(method, joints
     assert published.operations("mass_matrix", method, joints) == printed
 
 
-def test_generic_operations_are_published_or_counted():
+def test_generic_operations_are_published_or_counted(interpreted):
     robot = Robot(Chain.random(6))
     found = armdyn.compare(robot, ["mass_matrix"], ["lin1991", "crba-minimal", "hybrid"], **LEAST)
     rows = {row.method: row for row in found.rankings[0].rows}
@@ -365,7 +368,8 @@ def test_what_does_not_apply_or_takes_too_long_is_said(fresh):
     able = algorithms.find("mass_matrix", "crba")
     unable = replace(able, name="unable", refuses=lambda revolute: "it slides")
     endless = replace(able, name="endless", generic="9999n^4")
-    algorithms.CATALOGUE["mass_matrix"] = (able, unable, endless)
+    true = algorithms.find("mass_matrix", "newton-euler")
+    algorithms.CATALOGUE["mass_matrix"] = (true, able, unable, endless)
     found = armdyn.compare(fresh, ["mass_matrix"], **LEAST)
     (ranking,) = found.rankings
     assert "unable does not apply to this arm: it slides." in ranking.remarks
@@ -407,8 +411,9 @@ def test_methods_of_any_quantity_may_be_named(interpreted):
 
 @pytest.fixture(scope="module")
 def found():
-    robot = armdyn.load("two_link")
-    return armdyn.compare(robot, batch=2, states=2, seconds=0)
+    with pytest.MonkeyPatch.context() as patch:
+        interpret(patch)
+        return armdyn.compare(armdyn.load("two_link"), **LEAST)
 
 
 def test_the_table_fits_eighty_columns_and_tells_more_in_wider_terminals(found):
@@ -493,7 +498,8 @@ def test_a_robot_shows_its_table_and_masses_in_a_notebook():
 def test_bars_are_drawn(found, tmp_path, suffix):
     pytest.importorskip("matplotlib")
     path = tmp_path / f"bars.{suffix}"
-    odd = replace(found, robot="$x_{")  # no formula
+    few = tuple(replace(ranking, rows=ranking.rows[:4]) for ranking in found.rankings)
+    odd = replace(found, robot="$x_{", rankings=few)  # no formula
     odd.plot(str(path))
     begin = path.read_bytes()[:8]
     assert begin == b"\x89PNG\r\n\x1a\n" if suffix == "png" else b"<?xml" in begin

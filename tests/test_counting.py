@@ -11,7 +11,6 @@ from armdyn.algorithms.stages import stage, zero
 from armdyn.counting import Count, count, growth
 from armdyn.errors import MethodError, TraceError
 from armdyn.polynomial import Polynomial
-from armdyn.program.interpreter import evaluate
 from armdyn.spatial import Z_AXIS, Rotation, Symmetric, Vector
 
 ARM = Chain.random(3, "RRP", seed=5)

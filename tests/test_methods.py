@@ -6,9 +6,10 @@ import math
 import numpy as np
 import pytest
 
+import armdyn
 from armdyn import Chain
 from armdyn.algorithms import CATALOGUE, STATE, newton_euler
-from armdyn.pose import Pose
+from armdyn.pose import IDENTITY
 
 MIXES = [
     "R",
@@ -34,7 +35,9 @@ MIXES = [
     "RRRRRRRRRR",
     "PPPPP",
 ]
-ARMS = [Chain.random(len(mix), mix, seed=3) for mix in MIXES] + [
+ARMS = [armdyn.load(name).chain for name in armdyn.robots()]
+ARMS += [Chain.random(len(mix), mix, seed=3) for mix in MIXES]
+ARMS += [
     Chain.random(len(mix), mix, seed=5, structure=structure)
     for structure in (
         "parallel",
@@ -52,7 +55,7 @@ ARMS = [Chain.random(len(mix), mix, seed=3) for mix in MIXES] + [
 
 def gravities(chain):
     """The arm as drawn, with gravity along joint 1, across it, and without."""
-    upright = dataclasses.replace(chain, base=Pose())
+    upright = dataclasses.replace(chain, base=IDENTITY)
     return [chain, upright, upright.with_gravity((9.81, 0, 0)), chain.with_gravity((0, 0, 0))]
 
 

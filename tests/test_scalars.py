@@ -110,3 +110,22 @@ def test_plane_rotations_are_the_matrix_product():
     np.testing.assert_allclose(list(J @ v), full(J) @ list(v), atol=1e-14)
     c = np.array(list(v))
     np.testing.assert_allclose(full(steiner(2 * v, v)), 2 * (c @ c * np.eye(3) - np.outer(c, c)))
+
+
+def test_pairs_turn_by_any_constant_offset():
+    """(cos, sin) in place of the angle, where theta is no quarter turn."""
+    chain = Chain.random(3, seed=8)
+    q = [0.3, -1.2, 2.0]
+    pairs = [(np.cos(x), np.sin(x)) for x in q]
+    by_angle = newton_euler.mass_matrix(chain.on(float), q)
+    np.testing.assert_allclose(
+        newton_euler.mass_matrix(chain.on(float), pairs), by_angle, rtol=1e-13
+    )
+
+
+def test_a_scalar_without_a_sine_says_how_to_give_it_one():
+    class Odd:
+        pass
+
+    with pytest.raises(TypeError, match="no sine of a Odd.*sincos.register"):
+        sincos(Odd())

@@ -1,4 +1,4 @@
-"""The catalogue: quantity -> method name -> function, paper, published count.
+"""The catalogue: quantity -> method name -> function, paper, count on generic arms.
 
 One file an algorithm, one function a quantity, one signature a quantity; each takes an ``Arm``
 (a view of a chain on some scalar) and the state, and knows nothing of what the scalars are.

@@ -7,14 +7,12 @@ import re
 from dataclasses import dataclass
 from xml.parsers import expat
 
-from armdyn.errors import ArmdynError, ModelError
+from armdyn.errors import LONGEST, ArmdynError, ModelError, shorten
 
 MAX_BYTES = 10_000_000  # no arm's text is longer; what is, is refused unread
 MAX_DEPTH = 64  # elements within elements; a URDF needs six
 MAX_ELEMENTS = 100_000  # in all; a humanoid has some thousands
 NUMBER = re.compile(r"[-+]?(?:[0-9]++\.?[0-9]*+|\.[0-9]++)(?:[eE][-+]?[0-9]++)?")
-
-LONGEST = 80  # characters of a value in a message
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,12 +87,6 @@ class Element:
         if any(abs(number) > largest for number in numbers):
             raise self.wrong(attribute, f"is too large; expected at most {largest:g} in size")
         return numbers
-
-
-def shorten(value: object) -> str:
-    """A value as a message shows it: never a page of it."""
-    text = repr(value)
-    return text if len(text) <= LONGEST else f"{text[: LONGEST - 10]} ... {text[-5:]}"
 
 
 def check_size(size: int, what: str) -> None:

@@ -17,7 +17,7 @@ import numpy as np
 from armdyn.algorithms import find
 from armdyn.chain import Chain
 from armdyn.papers.claims import Grid, Part, polynomials
-from armdyn.spatial import Scalar, sincos
+from armdyn.spatial import Scalar
 
 SIZES = (5, 10, 20, 40, 70, 100)
 POSTURES = 3  # of one arm a size
@@ -43,29 +43,6 @@ class Trial:
     operations: dict[str, int]
     errors: dict[str, float]
     apart: float
-
-
-@sincos.register
-def _(angle: Decimal) -> tuple[Decimal, Decimal]:
-    """Of a fraction of the angle by Taylor's series, then doubled, with digits to spare."""
-    halvings = 4 * max(angle.adjusted() + 1, 0)
-    with localcontext() as context:
-        context.prec += 3 + 2 * halvings
-        x = angle / 2**halvings
-        S, C = _series(x, x, 1), _series(x, Decimal(1), 0)
-        for _ in range(halvings):
-            S, C = 2 * S * C, 1 - 2 * S * S
-    return +S, +C
-
-
-def _series(x: Decimal, term: Decimal, k: int) -> Decimal:
-    """Taylor's series from the term of x^k on, to the digits of the context."""
-    total, before = term, None
-    while total != before:
-        before, k = total, k + 2
-        term = -term * x * x / (k * (k - 1))
-        total += term
-    return total
 
 
 def relative_error(A: Matrix, B: Matrix) -> float:

@@ -120,14 +120,15 @@ def pointers(kernel: Kernel) -> list[str]:
         array, place = ("%in", k) if k < inputs else ("%out", k - inputs)
         lines.append(f"  {name}.cell = getelementptr ptr, ptr {array}, i64 {place}")
         lines.append(f"  {name} = load ptr, ptr {name}.cell")
-    room = max(1, len(kernel.slots))
-    lines.append(f"  %scratch = alloca [{room} x {kernel.type}], align 64")
+    if kernel.slots:
+        lines.append(f"  %scratch = alloca [{len(kernel.slots)} x {kernel.type}], align 64")
     return lines
 
 
 def calls(kernel: Kernel, names: list[str]) -> list[str]:
     """Call part after part."""
-    arguments = ", ".join(f"ptr {name}" for name in [*names, "%scratch"])
+    scratch = "%scratch" if kernel.slots else "null"
+    arguments = ", ".join(f"ptr {name}" for name in [*names, scratch])
     return [f"  call void @part{i}({arguments})" for i in range(len(kernel.parts))]
 
 

@@ -44,5 +44,5 @@ class Kernel:
 
     def _array(self, address: int, shape: tuple[int, ...]) -> np.ndarray:
         size = int(np.prod(shape)) * self._dtype.itemsize
-        memory = (ctypes.c_char * size).from_address(address)
+        memory: Any = (ctypes.c_char * size).from_address(address)
         return np.frombuffer(memory, self._dtype).reshape(shape)

@@ -11,6 +11,10 @@ from armdyn.stepping.stepper import BrokenOff, Problem, Stepper, Window
 from armdyn.stepping.torques import Held
 
 
+class NotFinite(Exception):
+    """The solver tried a state that is not finite; it would go on trying for ever."""
+
+
 class Adaptive(Stepper):
     """SciPy's integrators with a step size of their own, each state for itself."""
 
@@ -26,8 +30,9 @@ class Adaptive(Stepper):
                 "midpoint"
             ) from None
         self.method = getattr(integrate, method)
-        jumps = problem.torque.starts(problem.steps) if isinstance(problem.torque, Held) else []
-        self.ends = np.append(jumps[1:], problem.steps)  # of smooth stretches
+        torque, steps = problem.torque, problem.steps
+        jumps = torque.starts(steps)[1:] if isinstance(torque, Held) else np.zeros(0, int)
+        self.ends = np.append(jumps, steps)  # of smooth stretches
         self.solvers: list[Any] = []
 
     def advance(self, first: int, last: int, start: int) -> None:
@@ -44,10 +49,10 @@ class Adaptive(Stepper):
         held = w.tau[k].copy()
 
         def rate(t: float, x: np.ndarray) -> np.ndarray:
-            q, qd = x[None, :n], x[None, n:]
             if not np.isfinite(x).all():
-                raise OverflowError
-            qdd, _ = problem.rate(held, t, q.copy(), qd.copy(), state)
+                raise NotFinite
+            q, qd = x[None, :n].copy(), x[None, n:].copy()
+            qdd, _ = problem.rate(held, t, q, qd, state)
             return np.append(qd, qdd)
 
         x = np.append(w.q[k, i], w.qd[k, i])
@@ -62,7 +67,7 @@ class Adaptive(Stepper):
             try:
                 while solver.t < t and solver.status == "running":
                     reason, between = solver.step(), None
-            except OverflowError:
+            except NotFinite:
                 w.q[k:, i] = w.qd[k:, i] = np.nan
                 return
             if solver.status == "failed":

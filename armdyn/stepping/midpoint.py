@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 
 from armdyn.stepping.marching import Table, routine
@@ -70,8 +68,8 @@ class Midpoint(Stepper):
                 worst = float(self.change[calls % 2].max())
                 raise BrokenOff(
                     step,
-                    f"the equation of the implicit midpoint has no solution within {MOST} "
-                    f"iterations (the speed still changes by {worst:.1g} of its size)",
+                    f"the implicit midpoint is not found within {MOST} iterations (speeds still "
+                    f"change by {worst:.1g}, relatively); expected a smaller dt, or smooth torques",
                 )
             self._call(rows[1 + calls % 2], step, self.v[calls % 2])
             calls += 1

@@ -139,7 +139,7 @@ class Model:
 
     def speed(self, q: Vector, p: Vector) -> Vector:
         """The speeds that have the momentum p, M(q)^-1 p."""
-        return np.array(solve(self("mass_matrix", q), list(p)), dtype=object)
+        return np.array(solve(self("mass_matrix", q).tolist(), list(p)), dtype=object)
 
     def _done(self, task: Task, *state: Vector) -> np.ndarray:
         function = formula(self.chain, float, task.settled(self.chain))

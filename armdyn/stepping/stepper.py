@@ -19,7 +19,6 @@ from armdyn.stepping.marching import as_rows
 from armdyn.stepping.step import Step
 from armdyn.stepping.torques import ALL, Continuous, Flowing, Sampled, Torque
 
-
 PAST = 3  # steps before the present one that AB4 looks at
 
 

@@ -44,6 +44,11 @@ class Watch:
         if self.mode == "stop":
             self.stops = self.since.min(axis=(0, 2))
 
+    @property
+    def last_stop(self) -> int:
+        """The step at which no state moves any more."""
+        return int(self.stops.max()) if len(self.stops) else NEVER
+
     def violations(self, dt: float) -> tuple[Violation, ...]:
         """What was seen, until a state had to stop, in the order of time."""
         found = []
