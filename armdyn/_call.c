@@ -1,6 +1,6 @@
 /* The fast call path: looks at a call's arguments in nanoseconds and jumps to the compiled kernel.
 
-   A Function stands before a call path written in Python (PurePath in armdyn/calls.py). A call
+   A Function stands before a call path written in Python (CarefulPath in armdyn/calls.py). A call
    whose arguments are plain arrays, which the kernel can read and write where they lie, is
    answered here. Every other call is handed on as it came: the Python path converts, broadcasts,
    spreads over threads or explains what is wrong, and uses the same kernels. So this file holds

@@ -9,9 +9,10 @@ in[k] points to the k-th argument, n numbers a state, out[k] to the k-th result,
 double or float. ``Function`` makes of them what users call: ``f(*arrays, out=None, threads=None)``.
 
 It has two parts. The front answers the plain calls, which it can tell within nanoseconds, and
-hands on all others. It is the C extension (armdyn/_call.c) where that is built, else a Python
-function. Behind it stands the ``CarefulPath``, which converts, broadcasts, spreads over threads,
-or explains. Both use the same kernels, so a result does not depend on who answered.
+hands on all others. It is the C extension (armdyn/_call.c) where that is built, else code by LLVM
+(armdyn/front.py), and a Python function where there is neither. Behind it stands the
+``CarefulPath``, which converts, broadcasts, spreads over threads, or explains. Both use the same
+kernels, so a result does not depend on who answered.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from armdyn import blocks
+from armdyn import blocks, front
 from armdyn.blocks import Shape
 from armdyn.errors import ShapeError
 
@@ -69,12 +70,21 @@ def Function(
             lends its signature and documentation.
     """
     path = CarefulPath(name, arguments, n, shapes, compile, otherwise)
-    return front_in_c(path) if EXTENSION else front_in_python(path)
+    return front_in_c(path) if EXTENSION else front_in_llvm(path)
 
 
 def front_in_c(path: CarefulPath) -> Callable[..., Any]:
     """Answers calls on arrays that kernels can use where they lie."""
     return _call.Function(path, path.table, len(path.arguments), path.n, path.shapes, path.few)
+
+
+def front_in_llvm(path: CarefulPath) -> Callable[..., Any]:
+    """Answers calls on a single float64 state where it lies; where LLVM can do that here."""
+    code = front.code()
+    if code is None:
+        return front_in_python(path)
+    answer = code.function(path, path.table, len(path.arguments), path.n, path.shapes)
+    return functools.update_wrapper(functools.partial(answer), path)  # for its attributes
 
 
 def front_in_python(path: CarefulPath) -> Callable[..., Any]:

@@ -18,7 +18,8 @@ from armdyn.errors import ModelError
 from armdyn.inertia import Inertia
 from armdyn.loaders import dh
 from armdyn.minimal import MinimalParameters
-from armdyn.pose import IDENTITY, Pose, Triple, triple
+from armdyn.parts import Frame, Joint, Link, assign, check_name, locked_at, tuple_of
+from armdyn.pose import IDENTITY, Pose, Triple, exactly, numbers
 
 if TYPE_CHECKING:
     from armdyn.random_arms import Structure
@@ -28,48 +29,6 @@ log = logging.getLogger("armdyn")
 
 EARTH: Triple = (0.0, 0.0, -9.81)
 SNAP = 1e-9  # rad: a constant angle this close to a quarter turn is meant to be one
-
-
-@dataclass(frozen=True)
-class Joint:
-    """One row of the table: E_{i-1} -> E_i is Rx(beta) Tx(b) Rz(theta) Tz(d), plus its motion.
-
-    A revolute joint ("R") adds q to theta [rad], a prismatic one ("P") adds q to d [m].
-    """
-
-    name: str
-    kind: Literal["R", "P"]
-    b: float = 0.0  # m
-    beta: float = 0.0  # rad
-    d: float = 0.0  # m
-    theta: float = 0.0  # rad
-    rotor_inertia: float = 0.0  # reflected to the joint [kg m^2, prismatic: kg]
-    viscous: float = 0.0  # friction torque a speed [N m s/rad, prismatic: N s/m]
-    coulomb: tuple[float, float] = (0.0, 0.0)  # friction at negative, positive speed [N m or N]
-    lower: float = -math.inf  # rad or m
-    upper: float = math.inf  # rad or m
-    velocity: float = math.inf  # rad/s or m/s
-    effort: float = math.inf  # N m or N
-
-
-@dataclass(frozen=True)
-class Link:
-    """The body that joint i moves, its inertia in E_i about the origin of E_i."""
-
-    name: str
-    inertia: Inertia = Inertia()
-
-
-@dataclass(frozen=True)
-class Frame:
-    """A named frame fixed to link ``link`` (counted from 0; -1 is the base), at ``pose`` in E_i.
-
-    A frame that bears its link's name is where that link is seen, in place of E_i.
-    """
-
-    name: str
-    link: int
-    pose: Pose = IDENTITY
 
 
 @dataclass(frozen=True)
@@ -94,8 +53,8 @@ class Chain:
     check: Literal["error", "warn"] = field(default="error", compare=False, repr=False)
 
     def __post_init__(self) -> None:
-        self._check_structure()
-        broken = consistency.numbers(self)
+        self._make_plain()
+        broken = list(consistency.structure(self)) or consistency.numbers(self)
         if broken:
             raise ModelError(f"{self.name}: " + "; ".join(broken))
         found = consistency.findings(self)
@@ -103,48 +62,20 @@ class Chain:
             raise ModelError(f"{self.name}: " + "; ".join(found))
         for note in found:
             log.warning("%s: %s", self.name, note)
-        self._note(found + consistency.massless(self))
+        said = [note for note in self.notes if not isinstance(note, consistency.Finding)]
+        fresh = map(consistency.Finding, found + consistency.massless(self))
+        assign(self, "notes", (*said, *(note for note in fresh if note not in said)))
 
-    def _check_structure(self) -> None:
-        if self.check not in ("error", "warn"):
-            raise ModelError(f"check is 'error' or 'warn', not {self.check!r}")
-        if not self.joints or len(self.joints) != len(self.links):
-            raise ModelError(
-                f"{self.name}: expected at least one joint and one link a joint, not "
-                f"{len(self.joints)} joints and {len(self.links)} links"
-            )
-        for joint in self.joints:
-            if joint.kind not in ("R", "P"):
-                raise ModelError(f"joint {joint.name!r}: kind is 'R' or 'P', not {joint.kind!r}")
-        first = self.joints[0]
-        if (first.b, first.beta, first.d, first.theta) != (0, 0, 0, 0):
-            raise ModelError(
-                f"{self.name}: the first joint's b, beta, d and theta belong into base=; "
-                "Chain.from_mdh does that"
-            )
-        for what, names in (
-            ("joint", [joint.name for joint in self.joints]),
-            ("link", [link.name for link in self.links]),
-            ("frame", [frame.name for frame in self.frames]),
-        ):
-            twice = sorted({name for name in names if names.count(name) > 1})
-            if twice:
-                raise ModelError(f"{self.name}: {what} name {twice[0]!r} is used twice")
-        numbers = {link.name: i for i, link in enumerate(self.links)}
-        for frame in self.frames:
-            if numbers.get(frame.name, frame.link) != frame.link:
-                raise ModelError(
-                    f"{self.name}: frame {frame.name!r} bears the name of a link it is not fixed to"
-                )
-            if not -1 <= frame.link < self.n:
-                raise ModelError(
-                    f"frame {frame.name!r} is fixed to link {frame.link}, but links count from -1 "
-                    f"(base) to {self.n - 1}"
-                )
-
-    def _note(self, notes: Sequence[str]) -> None:
-        fresh = tuple(note for note in notes if note not in self.notes)
-        object.__setattr__(self, "notes", self.notes + fresh)
+    def _make_plain(self) -> None:
+        """Tuples, poses and floats from whatever like them was given."""
+        check_name("chain", self.name)
+        for key, kind in (("joints", Joint), ("links", Link), ("frames", Frame), ("notes", str)):
+            assign(self, key, tuple_of(f"{self.name}: {key}", getattr(self, key), kind))
+        pairs = tuple_of(f"{self.name}: locked", self.locked, tuple, list)
+        assign(self, "locked", tuple(map(locked_at, pairs)))
+        assign(self, "base", dh.pose("base", self.base))
+        assign(self, "tip", dh.pose("tip", self.tip))
+        assign(self, "gravity", dh.vector("gravity", self.gravity))
 
     # What it is -----------------------------------------------------------------------------
 
@@ -207,7 +138,7 @@ class Chain:
 
     def with_gravity(self, gravity: Sequence[float]) -> Chain:
         """The same arm where ``gravity`` (3,) [m/s^2], in the base frame, is that of free fall."""
-        return dataclasses.replace(self, gravity=triple(gravity))
+        return dataclasses.replace(self, gravity=dh.vector("gravity", gravity))
 
     def with_payload(
         self, mass: float, com: ArrayLike = (0.0, 0.0, 0.0), inertia: ArrayLike | None = None
@@ -219,10 +150,11 @@ class Chain:
             com: its centre of mass in the tip frame (3,) [m].
             inertia: its tensor about its own centre, in the tip's axes (3, 3) [kg m^2].
         """
-        about_com = np.zeros((3, 3)) if inertia is None else np.asarray(inertia, float)
-        if about_com.shape != (3, 3):
-            raise ModelError(f"inertia of a payload has shape (3, 3), not {about_com.shape}")
-        load = Inertia.from_com(mass, com, about_com)
+        tensor = np.zeros((3, 3)) if inertia is None else inertia
+        about_com = exactly("payload: inertia", tensor, (3, 3))
+        dh.check_symmetric("payload: inertia", about_com)
+        weight = float(exactly("payload: mass", mass, ()))
+        load = Inertia.from_com(weight, dh.vector("payload: com", com), about_com)
         for finding in load.findings():
             raise ModelError(f"payload: {finding}")
         last = self.links[-1]
@@ -231,10 +163,13 @@ class Chain:
 
     def with_parameters(self, parameters: ArrayLike, order: str = "pinocchio") -> Chain:
         """The same arm with other inertial parameters, shape (n, 10) or (10 n,)."""
-        rows = np.asarray(parameters, float).reshape(self.n, 10)
+        n = self.n
+        rows = numbers("parameters", parameters)
+        if rows.shape not in ((n, 10), (10 * n,)):
+            raise ModelError(f"parameters have shape ({n}, 10) or ({10 * n},), not {rows.shape}")
         links = (
             Link(link.name, Inertia.from_parameters(row, order))
-            for link, row in zip(self.links, rows, strict=True)
+            for link, row in zip(self.links, rows.reshape(n, 10), strict=True)
         )
         return dataclasses.replace(self, links=tuple(links))
 
@@ -317,7 +252,7 @@ class Chain:
             check: "error" refuses an arm that could not exist, "warn" only logs it.
         """
         table = {"b": b, "beta": beta, "d": d, "theta": theta}
-        n = dh.length(table, joints)
+        n, snap = dh.length(table, joints), dh.checked_snap(snap)
         rows = {key: dh.column(key, value, (n,)) for key, value in table.items()}
         kinds = joints or "R" * n
         bounds = dh.column("limits", limits, (n, 2))
@@ -325,15 +260,12 @@ class Chain:
             turning = np.array([kind == "R" for kind in kinds])
             rows["beta"], rows["theta"] = np.radians(rows["beta"]), np.radians(rows["theta"])
             bounds = np.where(turning[:, None], np.radians(bounds), bounds)
-        joint_names = joint_names or [f"joint{i + 1}" for i in range(n)]
-        link_names = link_names or [f"link{i + 1}" for i in range(n)]
-        for what, names in (("joint_names", joint_names), ("link_names", link_names)):
-            if len(names) != n:
-                raise ModelError(f"{what} must have {n} names, not {len(names)}")
+        joint_names = dh.names("joint_names", joint_names, "joint", n)
+        link_names = dh.names("link_names", link_names, "link", n)
         notes = dh.snap_angles(rows, snap, joint_names)
-        friction = np.asarray(coulomb, float)
+        friction = numbers("coulomb", coulomb)
         if friction.ndim < 2:
-            friction = np.abs(dh.column("coulomb", coulomb, (n,)))[:, None] * [-1.0, 1.0] + 0.0
+            friction = np.abs(dh.column("coulomb", friction, (n,)))[:, None] * [-1.0, 1.0] + 0.0
         scalars = {
             **rows,
             "rotor_inertia": dh.column("rotor_inertia", rotor_inertia, (n,)),
@@ -358,10 +290,10 @@ class Chain:
                 for i in range(n)
             ),
             links=tuple(map(Link, link_names, bodies)),
-            base=dh.pose(base) @ before,
-            tip=dh.pose(tip),
-            gravity=triple(dh.column("gravity", gravity, (3,))),
-            frames=tuple(frames),
+            base=dh.pose("base", base) @ before,
+            tip=dh.pose("tip", tip),
+            gravity=dh.vector("gravity", gravity),
+            frames=tuple_of("frames", frames, Frame),
             notes=tuple(notes),
             check=check,
         )
@@ -372,29 +304,34 @@ class Chain:
     ) -> Chain:
         """A chain from a standard DH table: frame i-1 -> i is Rz(theta) Tz(d) Tx(a) Rx(alpha).
 
-        Takes what ``from_mdh`` takes; com, inertia, parameters and tip are given in the
+        Takes what ``from_mdh`` takes; com, inertia, parameters, frames and tip are given in the
         standard frame i, which stands at the outer end of link i.
         """
         n = dh.length({"a": a, "alpha": alpha, "d": d, "theta": theta}, rest.get("joints"))
         lengths, twists = dh.column("a", a, (n,)), dh.column("alpha", alpha, (n,))
         angles = np.radians(twists) if rest.get("degrees") else twists
-        snap = rest.get("snap", SNAP)
-        outer = [
-            Pose.mdh(x, dh.snapped(angle, snap), 0.0, 0.0)
-            for x, angle in zip(lengths.tolist(), angles.tolist(), strict=True)
-        ]
+        snap = dh.checked_snap(rest.get("snap", SNAP))
+        outer = dh.outer_frames(lengths, angles, snap)
         keys = ("mass", "com", "inertia", "inertia_about", "parameters", "order")
         given = {key: rest.pop(key) for key in keys if key in rest}
         bodies = dh.bodies(n, **{**dict.fromkeys(keys[:3]), **given})
         seen = [body.seen_from(pose) for body, pose in zip(bodies, outer, strict=True)]
-        return cls.from_mdh(
+        frames = tuple_of("frames", rest.get("frames", ()), Frame)
+        moved = {
+            "frames": dh.frames_in_joints(outer, frames),
+            "tip": outer[-1] @ dh.pose("tip", rest.get("tip", IDENTITY)),
+        }
+        chain = cls.from_mdh(
             b=[0.0, *lengths[:-1]],
             beta=[0.0, *twists[:-1]],
             d=d,
             theta=theta,
             parameters=[body.parameters() for body in seen],
-            **{**rest, "tip": outer[-1] @ dh.pose(rest.get("tip", IDENTITY))},
+            **{**rest, **moved},
         )
+        notes = dh.last_twist_moved(chain.joints[-1].name, angles, snap)
+        assign(chain, "notes", (*notes, *chain.notes))
+        return chain
 
     @classmethod
     def random(
@@ -416,4 +353,4 @@ class Chain:
         """
         from armdyn.random_arms import draw
 
-        return draw(n, joints or "R" * n, seed, structure)
+        return draw(n, joints, seed, structure)

@@ -89,7 +89,9 @@ def add_robot(command: argparse.ArgumentParser) -> None:
         help="lock a joint of a URDF",
     )
     command.add_argument(
-        "--snap", type=float, default=1e-9, help="snap angles to quarter turns [rad]"
+        "--snap",
+        type=float,
+        help="snap angles to quarter turns [rad] (default: what a .toml file says, else 1e-9)",
     )
 
 

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from armdyn.algorithms.newton_euler import mass_matrix
+from armdyn.errors import shorten
+from armdyn.loaders.dh import MOST_JOINTS
 
 if TYPE_CHECKING:
     from armdyn.chain import Chain
@@ -16,14 +20,48 @@ POSTURES = 3
 SINGULAR = 1e-13  # of M scaled to a unit diagonal; rounding leaves about n eps
 
 
+class Finding(str):
+    """A note that is found in the chain itself, so that a changed chain does not inherit it."""
+
+
 def findings(chain: Chain) -> list[str]:
     """All that keeps this arm from existing, in words."""
     return bodies(chain) or motion(chain)
 
 
+def structure(chain: Chain) -> Iterator[str]:
+    """What keeps a chain from being one at all, in words."""
+    n = len(chain.joints)
+    if chain.check not in ("error", "warn"):
+        yield f"check is 'error' or 'warn', not {shorten(chain.check)}"
+    if not 1 <= n <= MOST_JOINTS or n != len(chain.links):
+        yield (
+            f"expected at least one joint, at most {MOST_JOINTS}, and one link a joint, not "
+            f"{n} joints and {len(chain.links)} links"
+        )
+        return
+    first = chain.joints[0]
+    if (first.b, first.beta, first.d, first.theta) != (0, 0, 0, 0):
+        yield ("the first joint's b, beta, d and theta belong into base=; Chain.from_mdh does that")
+    for what, named in (("joint", chain.joints), ("link", chain.links), ("frame", chain.frames)):
+        times = Counter(part.name for part in named)
+        yield from (f"{what} name {name!r} is used twice" for name in times if times[name] > 1)
+    numbers = {link.name: i for i, link in enumerate(chain.links)}
+    for frame in chain.frames:
+        if numbers.get(frame.name, frame.link) != frame.link:
+            yield f"frame {frame.name!r} bears the name of a link it is not fixed to"
+        if not -1 <= frame.link < n:
+            yield (
+                f"frame {frame.name!r} is fixed to link {frame.link}, but links count from -1 "
+                f"(base) to {n - 1}"
+            )
+
+
 def numbers(chain: Chain) -> list[str]:
-    """Entries that are not numbers, or not of the sign they must have, in words."""
-    found = []
+    """Entries that no method can compute with, or not of the sign they must have, in words."""
+    found = [
+        f"link {link.name!r}: {error}" for link in chain.links for error in link.inertia.errors()
+    ]
     for joint in chain.joints:
         for field in ("b", "beta", "d", "theta", "rotor_inertia", "viscous", "coulomb"):
             value = getattr(joint, field)
@@ -50,6 +88,10 @@ def numbers(chain: Chain) -> list[str]:
     ]:
         if not np.isfinite(pose.matrix).all():
             found.append(f"{what}: the pose must be finite, not {pose.matrix.tolist()}")
+        elif not pose.is_rigid:
+            found.append(
+                f"{what}: not a rigid placement (rotation and translation): {pose.matrix.tolist()}"
+            )
     return found
 
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 import armdyn
-from armdyn import cache, calls
+from armdyn import cache, calls, front
 from armdyn.chain import Chain
 from armdyn.program import jit, slow
 from armdyn.program.passes import place_fma
@@ -129,6 +129,13 @@ def info() -> dict[str, Any]:
         "cpu": jit.machine().name if compiled else platform.processor(),
         "vector_bytes": jit.machine().vector_bytes if compiled else None,
         "back_end": "llvm" if compiled else "interpreter (slow: llvmlite is not installed)",
-        "call_path": "C extension" if calls.EXTENSION else "ctypes (the C extension is not built)",
+        "call_path": call_path(),
         "cache": str(cache.directory()) if cache.directory() else None,
     }
+
+
+def call_path() -> str:
+    """What answers a plain call, see armdyn/calls.py."""
+    if calls.EXTENSION:
+        return "C extension"
+    return f"{'LLVM front' if front.code() else 'ctypes'} (the C extension is not built)"

@@ -8,9 +8,9 @@ LONGEST = 80  # characters of a value in a message
 def shorten(value: object) -> str:
     """A value as a message shows it: never a page of it."""
     try:
-        text = repr(value)
-    except ValueError:  # an integer of more digits than Python prints
-        return f"a {type(value).__name__} too long to print"
+        text = " ".join(line.strip() for line in repr(value).splitlines())
+    except ValueError:
+        return "an integer of more digits than Python prints"
     return text if len(text) <= LONGEST else f"{text[: LONGEST - 10]} ... {text[-5:]}"
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from armdyn.errors import ModelError
+from armdyn.errors import ModelError, shorten
 from armdyn.pose import Pose, Triple, exactly, triple
 
 SLACK = 1e-9  # relative: inertias are printed with rounded digits
@@ -25,8 +25,8 @@ NAMES = {
 
 def places(order: str) -> list[int]:
     """The permutation of a named parameter order."""
-    if order not in ORDERS:
-        raise ModelError(f"no parameter order {order!r}; known: {', '.join(ORDERS)}")
+    if not isinstance(order, str) or order not in ORDERS:
+        raise ModelError(f"no parameter order {shorten(order)}; known: {', '.join(ORDERS)}")
     return list(ORDERS[order])
 
 
@@ -45,15 +45,17 @@ class Inertia:
     @classmethod
     def of(cls, mass: float, first_moment: ArrayLike, tensor: ArrayLike) -> Inertia:
         """From arrays: first moment (3,), tensor about the origin (3, 3)."""
-        J = np.asarray(tensor, float)
+        J = exactly("the tensor of a body", tensor, (3, 3))
+        h = exactly("the first moment of a body", first_moment, (3,))
         six = tuple(float(J[i]) for i in ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2)))
-        return cls(float(mass), triple(np.asarray(first_moment, float)), six)  # type: ignore[arg-type]
+        return cls(float(exactly("mass", mass, ())), triple(h), six)  # type: ignore[arg-type]
 
     @classmethod
     def from_com(cls, mass: float, com: ArrayLike, about_com: ArrayLike) -> Inertia:
         """From the centre of mass (3,) [m] and the tensor about it (3, 3) [kg m^2]."""
-        c = np.asarray(com, float)
-        return cls.of(mass, mass * c, np.asarray(about_com, float) + mass * _steiner(c))
+        m, c = float(exactly("mass", mass, ())), exactly("com", com, (3,))
+        J = exactly("the tensor of a body", about_com, (3, 3))
+        return cls.of(m, m * c, J + m * _steiner(c))
 
     @classmethod
     def from_parameters(cls, ten: ArrayLike, order: str = "pinocchio") -> Inertia:

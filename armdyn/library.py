@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Literal
 
 from armdyn.chain import SNAP, Chain
-from armdyn.errors import ModelError
+from armdyn.errors import ModelError, shorten
 from armdyn.robot import Robot
 
 MODELS = resources.files("armdyn") / "models"
@@ -24,7 +24,7 @@ def robots() -> tuple[str, ...]:
 
 
 def load(
-    source: str | os.PathLike[str],
+    source: str | bytes | os.PathLike[str],
     *,
     base: str | None = None,
     tip: str | None = None,
@@ -33,7 +33,7 @@ def load(
     snap: float | None = None,
     check: Literal["error", "warn"] = "error",
 ) -> Robot:
-    """A robot from a shipped arm's name, a path to a .urdf or .toml file, or a string of XML.
+    """A robot from a shipped arm's name, a path to a .urdf or .toml file, or the XML of a URDF.
 
     Args:
         source: what to load.
@@ -63,10 +63,17 @@ def load(
     return Robot(chain if gravity is None else chain.with_gravity(gravity))
 
 
-def _read(source: str | os.PathLike[str]) -> tuple[str | bytes, str | None, str]:
+def _read(source: str | bytes | os.PathLike[str]) -> tuple[str | bytes, str | None, str]:
     """(text, name of the arm if the source has one, kind of the text by suffix)."""
-    from armdyn.loaders.markup import check_size
+    from armdyn.loaders.markup import MAX_BYTES, check_size
 
+    if isinstance(source, bytes):
+        return source, None, ".urdf"
+    if not isinstance(source, str | os.PathLike):
+        raise ModelError(
+            "load takes a robot's name, a path to a .urdf or .toml file, or XML, not "
+            + shorten(source)
+        )
     if isinstance(source, str) and source.lstrip("\ufeff \t\r\n").startswith("<"):
         return source, None, ".urdf"
     if isinstance(source, str) and source in robots():
@@ -74,16 +81,25 @@ def _read(source: str | os.PathLike[str]) -> tuple[str | bytes, str | None, str]
         return entry.read_bytes(), source, Path(entry.name).suffix
     path = Path(source)
     if path.suffix.lower() not in (*SUFFIXES, ".xml"):
-        raise ModelError(_unknown(str(source)))
+        raise ModelError(_unknown(source))
     try:
-        check_size(path.stat().st_size, str(path))
-        text = path.read_bytes()
+        with path.open("rb") as file:
+            text = file.read(MAX_BYTES + 1)
+            check_size(max(len(text), os.fstat(file.fileno()).st_size), str(path))
     except OSError as error:
         raise ModelError(f"cannot read {path}: {error.strerror}") from None
+    except ValueError as error:
+        if isinstance(error, ModelError):
+            raise
+        raise ModelError(f"cannot read {shorten(str(path))}: {error}") from None
     return text, path.stem, ".toml" if path.suffix.lower() == ".toml" else ".urdf"
 
 
-def _unknown(source: str) -> str:
+def _unknown(source: str | os.PathLike[str]) -> str:
+    if not isinstance(source, str):
+        name = os.fspath(source)
+        hint = f"; load({name!r}) is the shipped arm" if name in robots() else ""
+        return f"{name!r} is no path to a .urdf or .toml file{hint}"
     near = get_close_matches(source, robots(), 1)
     hint = f"did you mean {near[0]!r}? " if near else ""
     return (

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from armdyn.errors import ModelError
+from armdyn.errors import ModelError, shorten
+from armdyn.loaders import dh
 from armdyn.pose import Pose
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ Structure = Literal[
 STRUCTURES: tuple[Structure, ...] = Structure.__args__  # type: ignore[attr-defined]
 
 
-def draw(n: int, joints: str, seed: int, structure: Structure) -> Chain:
+def draw(n: int, joints: str | None, seed: int, structure: Structure) -> Chain:
     """A random arm, defined exactly by these lines.
 
     From ``numpy.random.default_rng(seed)`` are drawn, in this order, each for all joints at once:
@@ -59,9 +60,12 @@ def draw(n: int, joints: str, seed: int, structure: Structure) -> Chain:
 
     if structure not in STRUCTURES:
         raise ModelError(f"no structure {structure!r}; known: {', '.join(STRUCTURES)}")
-    if n < 1 or len(joints) != n:
+    n, seed = _whole("n", n), _whole("seed", seed)
+    dh.check_count(n)
+    joints = "R" * n if joints is None else joints
+    if not isinstance(joints, str) or len(joints) != n:
         raise ModelError(
-            f"joints must be one letter for each of n = {n} >= 1 joints, not {joints!r}"
+            f"joints must be one letter for each of n = {n} joints, not {shorten(joints)}"
         )
     rng = np.random.default_rng(seed)
     beta, theta = rng.uniform(-math.pi, math.pi, (2, n))
@@ -100,6 +104,12 @@ def draw(n: int, joints: str, seed: int, structure: Structure) -> Chain:
         base=Pose.of(turns[n]),
         name=f"{structure}-{joints}-{seed}",
     )
+
+
+def _whole(what: str, value: int) -> int:
+    if not isinstance(value, int | np.integer) or isinstance(value, bool) or value < 0:
+        raise ModelError(f"{what} must be a whole number of at least 0, not {shorten(value)}")
+    return int(value)
 
 
 def _rotation(A: np.ndarray) -> np.ndarray:

@@ -35,22 +35,21 @@ def least(calls: Mapping[str, Call], seconds: float) -> dict[str, float]:
     the machine disturbs all of them; each has one turn at least.
     """
     timers = {name: call.timer() for name, call in calls.items()}
-    numbers = {name: _repeats(timer) for name, timer in timers.items()}
-    best = dict.fromkeys(calls, float("inf"))
+    numbers, best = {}, {}
+    for name, timer in timers.items():
+        numbers[name], best[name] = _first(timer)
     gc.collect()
     end = perf_counter() + seconds
-    while calls:
+    while calls and perf_counter() < end:
         for name, timer in timers.items():
             best[name] = min(best[name], timer.timeit(numbers[name]) / numbers[name])
-        if perf_counter() >= end:
-            break
     return best
 
 
-def _repeats(timer: Timer) -> int:
-    """How many calls make a slice; the first call is not timed."""
+def _first(timer: Timer) -> tuple[int, float]:
+    """How many calls make a slice, and the seconds of one; the very first call is not timed."""
     timer.timeit(1)
     number = 1
     while (taken := timer.timeit(number)) < SLICE / 4:
         number *= 4
-    return max(1, round(number * SLICE / taken))
+    return max(1, round(number * SLICE / taken)), taken / number

@@ -6,16 +6,19 @@ import numpy as np
 from hypothesis import strategies as st
 
 from armdyn import Chain
-from armdyn.random_arms import STRUCTURES
+from armdyn.pose import Pose
+from armdyn.random_arms import STRUCTURES, _rotation
 
 
 @st.composite
 def chains(draw, min_joints=1, max_joints=7):
-    """Any random arm: every structure, every mix of joints, some with rotors and friction."""
+    """Any random arm and tip: every structure, every mix, some with rotors and friction."""
     kinds = draw(st.text("RP", min_size=min_joints, max_size=max_joints))
-    chain = Chain.random(
-        len(kinds), kinds, draw(st.integers(0, 2**32 - 1)), draw(st.sampled_from(STRUCTURES))
-    )
+    seed = draw(st.integers(0, 2**32 - 1))
+    chain = Chain.random(len(kinds), kinds, seed, draw(st.sampled_from(STRUCTURES)))
+    rng = np.random.default_rng([seed, 1])
+    tip = Pose.of(_rotation(rng.standard_normal((3, 3))), rng.uniform(-0.5, 0.5, 3))
+    chain = dataclasses.replace(chain, tip=tip)
     if draw(st.booleans()):
         chain = with_rotors(chain)
     return chain

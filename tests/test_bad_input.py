@@ -2,6 +2,7 @@
 
 import math
 import re
+from pathlib import Path
 
 import pytest
 
@@ -285,8 +286,11 @@ CHOICES = {
     "lock is a list": (dict(lock=["elbow"]), ["lock", "mapping", "['elbow']"]),
     "negative snap": (dict(snap=-1e-9), ["snap", "-1e-09", "0 <= snap"]),
     "snap is nan": (dict(snap=math.nan), ["snap", "nan"]),
+    "snap is a word": (dict(snap="x"), ["snap", "'x'", "pi/4"]),
     "snap is a right angle": (dict(snap=1.6), ["snap", "1.6", "pi/4"]),
     "gravity of two": (dict(gravity=(0, -9.81)), ["gravity", "(3,)", "(0, -9.81)"]),
+    "gravity is a number": (dict(gravity=-9.81), ["gravity", "(3,)", "-9.81"]),
+    "gravity is a word": (dict(gravity="abc"), ["gravity", "(3,)", "'abc'"]),
     "gravity is nan": (dict(gravity=(0, 0, math.nan)), ["gravity", "finite", "nan"]),
     "unknown check": (dict(check="maybe"), ["check", "'error' or 'warn'", "'maybe'"]),
 }
@@ -348,6 +352,48 @@ def test_file_of_100_megabytes_is_refused_unread(tmp_path):
         file.truncate(100_000_000)
     with pytest.raises(ModelError, match=r"arm\.urdf has 100000000 bytes"):
         load_file(path)
+
+
+@pytest.mark.skipif(not Path("/dev/zero").exists(), reason="no endless file here")
+def test_endless_file_is_read_no_further_than_the_limit(tmp_path):
+    path = tmp_path / "arm.urdf"
+    path.symlink_to("/dev/zero")
+    with pytest.raises(ModelError, match=rf"arm\.urdf has {MAX_BYTES + 1} bytes"):
+        load_file(path)
+
+
+@pytest.mark.parametrize(
+    ("source", "message"),
+    [
+        (None, "load takes a robot's name, a path .* or XML, not None"),
+        (5, "load takes a robot's name, a path .* or XML, not 5"),
+        ("a\0.urdf", r"cannot read 'a\\x00.urdf': embedded null"),
+        (Path("panda"), r"'panda' is no path to a .urdf or .toml file; load\('panda'\) is"),
+        (Path("arm.txt"), "'arm.txt' is no path to a .urdf or .toml file$"),
+        (b"<robot/>", "the robot has no link"),
+        (b"panda", "not well-formed XML"),
+    ],
+    ids=repr,
+)
+def test_sources_that_cannot_be_read(source, message):
+    with pytest.raises(ModelError, match=message):
+        load_file(source)
+
+
+def test_bytes_are_xml():
+    assert load_file(GOOD.encode()).chain == urdf.load(GOOD)
+
+
+@pytest.mark.parametrize("gravity", [[1, 2], 9.81, "abc"])
+@pytest.mark.parametrize("name", ["panda", "two_link"])
+def test_gravity_of_a_file_is_three_numbers(name, gravity):
+    with pytest.raises(ModelError, match=r"gravity must be numbers of shape \(3,\)"):
+        load_file(name, gravity=gravity)
+
+
+def test_arms_of_thousands_of_joints_are_refused_at_once():
+    joints = [side_arm(f"l{i + 1}", parent=f"l{i}" if i else "upper") for i in range(5000)]
+    assert "at most 1000, not 5002" in refusal(added(*joints))
 
 
 def test_warn_loads_what_could_not_exist():

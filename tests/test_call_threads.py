@@ -1,4 +1,4 @@
-"""The call path under load: both fronts alike, compiling, threads, forks and memory."""
+"""The call path under load: all fronts alike, compiling, threads, forks and memory."""
 
 import gc
 import os
@@ -41,7 +41,7 @@ def f(front):
     return function(front, Polynomials())
 
 
-# The two fronts -------------------------------------------------------------------------------
+# The fronts -----------------------------------------------------------------------------------
 
 
 @pytest.mark.skipif(not calls.EXTENSION, reason="the C extension is not built")
@@ -103,12 +103,13 @@ def outcome(f, values, keywords):
     return [(type(r), r.dtype.str, r.shape, np.asarray(r).tobytes()) for r in results]
 
 
-@pytest.mark.skipif(not calls.EXTENSION, reason="the C extension is not built")
 @pytest.mark.parametrize("seed", range(4))
-def test_both_fronts_answer_any_call_alike(seed):
+def test_all_fronts_answer_any_call_alike(seed):
     rng = random.Random(seed)
     polynomials = Polynomials(*rng.choice([(1, 3, ((3,),)), (2, 3, ((3, 3), ())), (3, 3, ((),))]))
-    fronts = [function(f, polynomials) for f in (calls.front_in_c, calls.front_in_python)]
+    makers = [calls.front_in_c] if calls.EXTENSION else []
+    makers += [calls.front_in_llvm, calls.front_in_python]
+    fronts = [function(maker, polynomials) for maker in makers]
     memory = np.random.default_rng(seed).normal(size=4000)
 
     def value(batch, dtype):
@@ -144,9 +145,9 @@ def test_both_fronts_answer_any_call_alike(seed):
             keywords["out"] = target(batch, dtype)
         if rng.random() < 0.3:
             keywords["threads"] = rng.choice([None, 1, 2, 0, 1.0, np.int64(3)])
-        by_c, by_python = (outcome(f, values, keywords) for f in fronts)
-        assert by_c == by_python
-        answered += isinstance(by_c, list)
+        first, *others = (outcome(f, values, keywords) for f in fronts)
+        assert all(other == first for other in others)
+        answered += isinstance(first, list)
     assert 500 < answered < 1400
 
 
@@ -298,15 +299,16 @@ def test_a_batch_needs_no_memory_but_its_results_and_a_block(f):
 
 
 def test_calls_leave_nothing_behind(front):
-    f = function(front, Polynomials())
+    f, g = function(front, Polynomials()), function(front, Polynomials(2, N, ((N, N),)))
     q, qd = states()
     many, manyd = states(4)
     out = np.empty((N, N)), np.empty(())
-    watched = [q, qd, many, *out, f, f.shapes, np.float64, np.dtype(float), None, ShapeError]
+    watched = [q, qd, many, *out, f, g, f.shapes, np.float64, np.dtype(float), None, ShapeError]
 
     def round_of_calls():
         f(q, qd)
         f(q, qd, out=out)
+        g(q, qd, out=out[0])
         f(many, manyd)
         f(q, manyd)
         f([0, 1, 2], qd)
@@ -333,6 +335,8 @@ def test_calls_leave_nothing_behind(front):
         for _ in range(5000):
             f(q, qd)
             f(q, qd, out=out)
+            g(q, qd)
+            g(q, qd, out=out[0])
         gc.collect()
         end, _ = tracemalloc.get_traced_memory()
     finally:

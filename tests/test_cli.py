@@ -1,6 +1,7 @@
 """The command line: what it shows, what it prints as JSON, and how it refuses."""
 
 import json
+import math
 import subprocess
 import sys
 
@@ -41,6 +42,16 @@ def test_show_tells_what_was_locked(capsys):
     assert "locked: panda_finger_joint1 at 0" in out
     _, out, _ = run(capsys, "show", "panda", "--lock", "panda_joint7=0.5")
     assert "locked: panda_joint7 at 0.5" in out
+
+
+def test_a_file_says_what_is_snapped_unless_told_otherwise(capsys, tmp_path):
+    almost = math.pi / 2 + 1e-10
+    row = "[[joint]]\ntype = 'revolute'\nlink = {mass = 1, inertia = [1, 1, 1]}\nbeta ="
+    path = tmp_path / "arm.toml"
+    path.write_text(f"snap = 0\n{row} 0\n{row} {almost}")
+    for options, beta in (((), almost), (("--snap", "1e-9"), math.pi / 2)):
+        data = json.loads(run(capsys, "show", str(path), "--json", *options)[1])
+        assert data["joints"][1]["beta"] == beta
 
 
 BROKEN = "<robot name='r'><link name='a'>"

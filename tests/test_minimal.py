@@ -144,6 +144,21 @@ def test_on_one_axis_along_gravity_only_its_inertia_counts():
     assert MinimalParameters(planar(gravity=DOWN)).names == ["U33_1", "U33_2", "kx_2", "ky_2"]
 
 
+@pytest.mark.parametrize(
+    "chain",
+    [planar((9.81e-4, 0.0, -9.81), length=0.0), planar(DOWN, length=1e-4)],
+    ids=["gravity", "axes"],
+)
+def test_a_little_off_one_line_is_off_it(chain):
+    """Gravity 1e-4 rad, or a second axis 1e-4 m, off the first axis: it is felt, and counted."""
+    natural, minimal = (chain.on(float, view) for view in ("natural", "minimal"))
+    state = [0.3, -0.7], [1.0, 2.0], [3.0, -4.0]
+    for name, given in (("gravity", state[:1]), ("inverse_dynamics", state)):
+        expected = np.array(getattr(newton_euler, name)(natural, *given), float)
+        found = np.array(getattr(newton_euler, name)(minimal, *given), float)
+        np.testing.assert_allclose(found, expected, rtol=0, atol=1e-14)
+
+
 def test_without_gravity_sufficient_but_not_minimal():
     """Two meeting axes, no gravity: eight parameters, of which motion tells six apart."""
     chain = Chain.random(2, seed=1, structure="intersecting").with_gravity((0, 0, 0))

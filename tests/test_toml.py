@@ -122,7 +122,6 @@ def test_a_file_means_what_the_constructor_means(convention, about):
         "dh": (("a", "alpha", "d", "theta"), Chain.from_dh),
     }[convention]
     columns = (lengths, twists, TABLE["d"], TABLE["theta"])
-    outer = Pose() if convention == "mdh" else Pose.mdh(0.8, math.radians(45), 0, 0)
     tip = Pose.of(rotation_about("z", math.pi / 4) @ rotation_about("x", math.pi / 2))
     expected = make(
         **dict(zip(keys, columns, strict=True)),
@@ -131,7 +130,7 @@ def test_a_file_means_what_the_constructor_means(convention, about):
         limits=[[-90, 90]] * 3,
         degrees=True,
         inertia_about=about,
-        frames=[Frame("eye", 1, outer @ Pose.of(np.eye(3), [1, 2, 3]))],
+        frames=[Frame("eye", 1, Pose.of(np.eye(3), [1, 2, 3]))],
     )
     found = toml.load(written(keys, columns, convention=convention, inertia_about=about))
     assert found.joints == expected.joints
@@ -185,6 +184,33 @@ def test_what_the_caller_says():
     assert toml.load(EXAMPLE.encode()) == toml.load(EXAMPLE)
 
 
+def test_every_snapped_angle_is_noted():
+    """Those of poses, and the last alpha of a standard table, which is in no row."""
+    near = math.pi / 2 + 1e-10
+    top = f"convention = 'dh'\nbase.rpy = [0, {near}, 0]\ntip.rpy = [{near}, 0, 1]"
+    frame = f"[[frame]]\nname = 'eye'\nrpy = [0, 0, {near}]"
+    text = f"{top}\n[[joint]]\nname = 'j'\nalpha = {near}\n{BODY}\n{frame}"
+    said = "snapped by -1.0e-10 rad to a quarter turn"
+    chain = toml.load(text)
+    whats = (
+        "joint 'j': alpha",
+        "top level, base: pitch",
+        "top level, tip: roll",
+        "frame 'eye': yaw",
+    )
+    assert chain.notes == tuple(f"{what} {said}" for what in whats)
+    assert chain.base.rotation == ((0, 0, 1), (0, 1, 0), (-1, 0, 0))
+    assert toml.load(text, snap=0).notes == ()
+
+
+@pytest.mark.parametrize("gravity", [-9.81, [0, 1], "abc"])
+def test_gravity_is_three_numbers(gravity):
+    with pytest.raises(
+        ModelError, match=re.escape(f"gravity must be numbers of shape (3,), not {gravity!r}")
+    ):
+        toml.load(EXAMPLE, gravity=gravity)
+
+
 # Mistakes -----------------------------------------------------------------------------------
 
 MISTAKES = {  # name -> (top level, entries of the joint, words of the error)
@@ -210,6 +236,8 @@ MISTAKES = {  # name -> (top level, entries of the joint, words of the error)
     "gravity flags": ("gravity = [true, false, true]", "", "gravity must be 3 numbers"),
     "gravity not finite": ("gravity = [0, 0, nan]", "", "gravity must be 3 numbers, finite"),
     "gravity a date": ("gravity = 1979-05-27", "", "gravity must be 3 numbers"),
+    "snap negative": ("snap = -1", "", "0 <= snap < pi/4 [rad], not -1.0"),
+    "snap a right angle": ("snap = 1.6", "", "0 <= snap < pi/4 [rad], not 1.6"),
     "no type": ("", "type = ''", "joint 1: type must be 'revolute' or 'prismatic', not ''"),
     "joint name no string": ("", "name = 1", "joint 1: name must be a string"),
     "b a string": ("", "name = 'j'\nb = '1'", "joint 'j': b must be a number, not '1'"),

@@ -140,6 +140,20 @@ def test_mimic_joint_is_locked_where_its_leader_puts_it():
     assert urdf.load(followed, tip="lower").locked == (("elbow", 0.5),)
 
 
+def test_mimic_of_a_mimic_follows_the_first_of_them():
+    """x = -2 leader + 0.5, y = 3 x + 0.25 = -6 leader + 1.75."""
+    text = added(
+        side_arm("leader"),
+        side_arm("x", extra='<mimic joint="to_leader" multiplier="-2" offset="0.5"/>'),
+        side_arm("y", extra='<mimic joint="to_x" multiplier="3" offset="0.25"/>'),
+    )
+    chain = urdf.load(text, tip="upper", lock={"to_leader": 0.125})
+    assert dict(chain.locked) == {"to_leader": 0.125, "to_x": 0.25, "to_y": 1.0}
+    held = urdf.load(text, tip="upper", lock={"to_leader": 0.125, "to_x": 1.0})
+    assert dict(held.locked) == {"to_leader": 0.125, "to_x": 1.0, "to_y": 3.25}
+    assert dict(urdf.load(text, tip="upper").locked)["to_y"] == 1.75
+
+
 def test_locked_joint_is_the_arm_at_that_position():
     whole = urdf.load(GOOD, tip="tool")
     for locked, others in (("shoulder", [1]), ("elbow", [0])):

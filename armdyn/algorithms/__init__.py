@@ -300,8 +300,19 @@ CATALOGUE: dict[str, tuple[Method, ...]] = {
         ),
     ),
 }
+_SUMMED = {  # generic counts of the Coriolis matrix summed from Christoffel symbols
+    "lin1991": "11/3n^3+16n^2+208/3n-174",
+    "kic": "4n^4+15n^3+23n^2+131n-12",
+    "kic-augmented": "26/3n^3+14.5n^2+689/6n-195",
+    "lagrange": "2.25n^4+28/3n^3+49.75n^2-271/3n+38",
+    "momentum": "11/3n^3+7n^2+499/3n-241",
+}
 CATALOGUE["coriolis_matrix"] += tuple(
-    replace(method, function=from_christoffel(method.function), generic="")
+    replace(
+        method,
+        function=from_christoffel(method.function),
+        generic=_SUMMED.get(method.name, ""),
+    )
     for method in CATALOGUE["christoffel"]
 )
 

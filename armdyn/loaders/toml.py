@@ -9,17 +9,18 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import numpy as np
 
 from armdyn.chain import EARTH, SNAP, Chain, Frame, Joint, Link
+from armdyn.consistency import Finding
 from armdyn.errors import ModelError
 from armdyn.inertia import Inertia
 from armdyn.loaders import dh
 from armdyn.loaders.tables import MATRIX, NUMBER, PAIR, VECTOR, Table, parse
-from armdyn.pose import IDENTITY, Pose, rotation_about, triple
+from armdyn.pose import IDENTITY, Pose, rotation_about
 
 PROSE = ("description", "source", "licence")  # for the reader of the file; the chain has no such
 STYLE = ("convention", "inertia_about", "degrees", "snap")
@@ -41,6 +42,7 @@ class Style:
     about: str
     degrees: bool
     snap: float
+    notes: list[str] = field(default_factory=list)  # on what was snapped
 
     @classmethod
     def of(cls, file: Table, snap: float | None) -> Style:
@@ -49,7 +51,7 @@ class Style:
             file.choice("convention", tuple(TABLE), "mdh"),
             file.choice("inertia_about", ("com", "origin"), "com"),
             file.flag("degrees", False),
-            file.number("snap", SNAP) if snap is None else snap,
+            dh.checked_snap(file.number("snap", SNAP) if snap is None else snap),
         )
 
     def angle(self, value: float) -> float:
@@ -83,15 +85,18 @@ def load(
     if not rows:
         raise file.wrong("joint", "one table [[joint]] a joint")
     joint_names = [row.text("name", f"joint{i + 1}") for i, row in enumerate(rows)]
-    columns, outer = _dh_table(rows, style)
-    snapped = dh.snap_angles(columns, style.snap, joint_names) if style.snap else []
+    columns, outer = _dh_table(rows, joint_names, style)
+    if style.snap:
+        style.notes.extend(dh.snap_angles(columns, style.snap, joint_names))
     before, table = _first_row_apart(columns)
     with np.errstate(over="ignore", invalid="ignore"):  # what overflows is found not finite below
         base, tip = _pose(file.table("base", POSE), style), _pose(file.table("tip", POSE), style)
         links = [_link(i, row.table("link", BODY), style) for i, row in enumerate(rows)]
         frames = _frames(file, [link.name for link in links], style)
         if style.convention == "dh":
-            links, frames, tip = _seen_from_joints(outer, links, frames, tip)
+            seen = zip(links, outer, strict=True)
+            links = [Link(link.name, link.inertia.seen_from(pose)) for link, pose in seen]
+            frames, tip = dh.frames_in_joints(outer, frames), outer[-1] @ tip
         return Chain(
             name=file.text("name", name or "arm"),
             joints=tuple(
@@ -103,32 +108,30 @@ def load(
             tip=tip,
             gravity=file.vector("gravity", EARTH)
             if gravity is None
-            else triple(dh.column("gravity", gravity, VECTOR)),
+            else dh.vector("gravity", gravity),
             frames=tuple(frames),
             locked=tuple(
                 (row.text("joint"), row.number("position"))
                 for row in file.tables("locked", ("joint", "position"))
             ),
-            notes=(*file.texts("notes"), *snapped),
+            notes=(*file.texts("notes"), *style.notes),
             check=check,
         )
 
 
-def _dh_table(rows: Sequence[Table], style: Style) -> tuple[dict[str, np.ndarray], list[Pose]]:
-    """The modified DH table, and where in E_i the frame stands that link i's data are given in.
-
-    A standard DH frame stands at the outer end of its link, where joint i + 1 begins.
-    """
+def _dh_table(
+    rows: Sequence[Table], names: Sequence[str], style: Style
+) -> tuple[dict[str, np.ndarray], list[Pose]]:
+    """The modified DH table, and where in E_i the frame stands that link i's data are given in."""
     keys = TABLE[style.convention]
     length, twist, d, theta = (np.array([row.number(key, 0.0) for row in rows]) for key in keys)
     if style.degrees:
         twist, theta = np.radians(twist), np.radians(theta)
     if style.convention == "mdh":
         return {"b": length, "beta": twist, "d": d, "theta": theta}, [IDENTITY] * len(rows)
-    pairs = zip(length.tolist(), twist.tolist(), strict=True)
-    outer = [Pose.mdh(a, dh.snapped(alpha, style.snap), 0.0, 0.0) for a, alpha in pairs]
+    style.notes.extend(dh.last_twist_moved(names[-1], twist, style.snap))
     shifted = {"b": np.array([0.0, *length[:-1]]), "beta": np.array([0.0, *twist[:-1]])}
-    return {**shifted, "d": d, "theta": theta}, outer
+    return {**shifted, "d": d, "theta": theta}, dh.outer_frames(length, twist, style.snap)
 
 
 def _first_row_apart(columns: dict[str, np.ndarray]) -> tuple[Pose, list[dict[str, float]]]:
@@ -193,10 +196,12 @@ def _pose(row: Table, style: Style) -> Pose:
     if "rpy" in row:
         if "rotation" in row:
             raise row.wrong("rpy", "absent where rotation is given")
-        roll, pitch, yaw = map(style.angle, row.vector("rpy"))
-        about = rotation_about
-        turn = about("z", yaw, style.snap) @ about("y", pitch, style.snap)
-        return Pose.of(turn @ about("x", roll, style.snap), shift)
+        angles = [style.angle(value) for value in row.vector("rpy")]
+        turns = [dh.snapped(angle, style.snap) for angle in angles]
+        for key, angle, turned in zip(("roll", "pitch", "yaw"), angles, turns, strict=True):
+            style.notes.extend(dh.moved(f"{row.where}: {key}", angle, turned))
+        x, y, z = map(rotation_about, "xyz", turns)
+        return Pose.of(z @ y @ x, shift)
     turn = row.array("rotation", MATRIX, default=IDENTITY.rotation)
     try:
         return Pose.from_matrix(Pose.of(turn, shift).matrix)
@@ -214,25 +219,6 @@ def _frames(file: Table, links: Sequence[str], style: Style) -> list[Frame]:
         )
         for row in file.tables("frame", ("name", "link", *POSE))
     ]
-
-
-def _seen_from_joints(
-    outer: Sequence[Pose], links: Sequence[Link], frames: Sequence[Frame], tip: Pose
-) -> tuple[list[Link], list[Frame], Pose]:
-    """Links, frames and tip given in the standard DH frames, seen from E_i."""
-    return (
-        [
-            Link(link.name, link.inertia.seen_from(pose))
-            for link, pose in zip(links, outer, strict=True)
-        ],
-        [
-            frame
-            if frame.link < 0
-            else Frame(frame.name, frame.link, outer[frame.link] @ frame.pose)
-            for frame in frames
-        ],
-        outer[-1] @ tip,
-    )
 
 
 # Writing ------------------------------------------------------------------------------------
@@ -253,7 +239,8 @@ def _lines(chain: Chain) -> Iterator[str]:
     yield _entry("convention", "mdh")
     yield _entry("inertia_about", "origin")
     yield _entry("snap", 0.0)
-    yield from _unless_default(("notes", chain.notes, ()))
+    said = [note for note in chain.notes if not isinstance(note, Finding)]
+    yield from _unless_default(("notes", said, ()))
     for key, pose in (("base", chain.base), ("tip", chain.tip)):
         entries = list(_pose_lines(pose))
         if entries:

@@ -12,6 +12,7 @@ import numpy as np
 
 from armdyn.errors import ModelError
 from armdyn.inertia import Inertia
+from armdyn.loaders import dh
 from armdyn.pose import IDENTITY, Pose, Triple, cos_sin
 
 LARGEST = 1e9  # m, rad, kg or kg m^2: no arm has more of anything, and no square overflows
@@ -159,6 +160,7 @@ def choose(tree: Tree, base: str | None, tip: str | None, lock: Mapping[str, flo
             f"no joint moves between base {start!r} and "
             f"{'any tip' if tip is None else f'tip {tip!r}'}; expected at least one"
         )
+    dh.check_count(len(moving))
     for joint in moving:
         _refuse_unmovable(joint)
     names = {joint.name for joint in moving}

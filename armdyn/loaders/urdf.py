@@ -54,8 +54,7 @@ def load(
             ``snap`` of parallel become parallel.
         check: "error" refuses an arm that could not exist, "warn" only logs it.
     """
-    if not (isinstance(snap, float | int) and 0 <= snap < math.pi / 4):
-        raise ModelError(f"snap is an angle of 0 <= snap < pi/4 [rad], not {snap!r}")
+    snap = dh.checked_snap(snap)
     robot = parse(text)
     if robot.tag != "robot":
         raise ModelError(f"{robot.label} is the root of the XML; expected <robot>")
@@ -67,7 +66,7 @@ def load(
     serial = choose(tree, base, tip, {} if lock is None else lock)
     return Chain(
         name=name or robot.attributes.get("name") or "robot",
-        gravity=triple(dh.column("gravity", gravity, (3,))),
+        gravity=dh.vector("gravity", gravity),
         locked=tuple(serial.locked.items()),
         check=check,
         **_in_normal_frames(tree, serial, snap, reader.notes + serial.notes),
@@ -179,7 +178,6 @@ def _properties(element: Element, kind: str) -> dict[str, Any]:
 def _in_normal_frames(tree: Tree, serial: Serial, snap: float, notes: list[str]) -> dict[str, Any]:
     """Joints, links, base, tip, frames and notes of the chain."""
     placed = _placed(tree, serial)
-    names = [serial.base] + [joint.child for joint in serial.moving]
     axes = [
         Axis(joint.name, joint.type != "prismatic", _placement(joint, placed), joint.axis)
         for joint in serial.moving
@@ -193,11 +191,14 @@ def _in_normal_frames(tree: Tree, serial: Serial, snap: float, notes: list[str])
         Frame(link, i - 1, tidy(carriers[i].inverse() @ pose, reach))
         for link, (i, pose) in placed.items()
     ]
+    fixed: list[list[Frame]] = [[] for _ in carriers]
+    for frame in frames:
+        fixed[frame.link + 1].append(frame)
     return {
         "joints": tuple(map(_joint, serial.moving, rows)),
         "links": tuple(
-            Link(names[i + 1], _lumped(tree, [f for f in frames if f.link == i]))
-            for i in range(len(rows))
+            Link(joint.child, _lumped(tree, group))
+            for joint, group in zip(serial.moving, fixed[1:], strict=True)
         ),
         "base": tidy(axes[0].placement @ rows[0].frame, reach),
         "tip": tidy(rows[-1].frame.inverse() @ tip, reach),

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import importlib.util
 import threading
+from collections.abc import Mapping
 from functools import cache
 from types import ModuleType
 from typing import Any, NamedTuple
@@ -71,19 +72,28 @@ def _target_machine() -> Any:
 def compile(program: Program, kind: str, dtype: str) -> bytes:
     """Object code of the kernel "single" or "batch" for "float64" or "float32"."""
     emit = {"single": drivers.single, "batch": drivers.batch}[kind]
-    text = emit(program, dtype, machine().lanes(dtype))
+    return assemble(emit(program, dtype, machine().lanes(dtype)))
+
+
+def assemble(text: str) -> bytes:
+    """Object code of a module in LLVM's language."""
     with _lock:
         module = _binding().parse_assembly(text)
         return bytes(_target_machine().emit_object(module))
 
 
 class Kernel:
-    """Object code in memory; its ``address`` is valid while this lives."""
+    """Object code in memory; the ``address`` of one function in it is valid while this lives.
 
-    def __init__(self, code: bytes, kind: str) -> None:
+    ``symbols`` are the addresses of what it calls, besides what the process has under its name.
+    """
+
+    def __init__(self, code: bytes, kind: str, symbols: Mapping[str, int] | None = None) -> None:
         binding = _binding()
         with _lock:
             self._jit = binding.create_lljit_compiler(_target_machine())
             builder = binding.JITLibraryBuilder().add_object_img(code).add_current_process()
+            for name, address in (symbols or {}).items():
+                builder.import_symbol(name, address)
             self._library = builder.export_symbol(kind).link(self._jit, kind)
             self.address: int = self._library[kind]

@@ -13,14 +13,15 @@ function grows faster than its length; values that cross a cut wait in a scratch
 from __future__ import annotations
 
 import math
+from collections import Counter
 from typing import NamedTuple
 
 from armdyn.program import rows
 from armdyn.program.program import Op, Program
 from armdyn.program.sincos import Format, literal, sincos
 
-WHOLE = 3000  # instructions up to which a program stays one function
-PART = 1000  # instructions a function, beyond
+WHOLE = 1500  # instructions and stores up to which a program stays one function
+PART = 500  # instructions and stores a function, beyond
 
 OPS = {  # of operands {0}, {1}, ... of type {t}, with intrinsics of suffix {s}
     Op.ADD: "fadd {t} {0}, {1}",
@@ -106,7 +107,7 @@ class Kernel:
         self.sizes = [math.prod(shape) for shape in program.shapes]
         self.names = [f"%a{i}" for i in range(len(program.inputs))]  # of the pointers
         self.names += [f"%r{i}" for i in range(len(self.sizes))]
-        self.parts = cut(units(program))
+        self.parts = cut(units(program), Counter(program.outputs))
         self.stores = self._stores()
         self.slots = self._slots()
 
@@ -238,9 +239,9 @@ class Kernel:
         return packs
 
 
-def cut(units: list[list[int]]) -> list[list[list[int]]]:
-    """Units dealt out to parts of about PART instructions, if there are more than WHOLE."""
-    if sum(map(len, units)) <= WHOLE:
+def cut(units: list[list[int]], stores: Counter[int]) -> list[list[list[int]]]:
+    """Units dealt out to parts of about PART instructions and stores, if they exceed WHOLE."""
+    if sum(map(len, units)) + stores.total() <= WHOLE:
         return [units]
     parts: list[list[list[int]]] = [[]]
     room = PART
@@ -249,7 +250,7 @@ def cut(units: list[list[int]]) -> list[list[list[int]]]:
             parts.append([])
             room = PART
         parts[-1].append(unit)
-        room -= len(unit)
+        room -= len(unit) + sum(stores[k] for k in unit)
     return parts
 
 
