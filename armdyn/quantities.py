@@ -141,7 +141,7 @@ def shapes(n: int, tasks: Sequence[Task]) -> tuple[Shape, ...]:
 
 # The choice of a method --------------------------------------------------------------------------
 
-NEAR = 1.2  # a method is tried if on generic arms it takes at most so often the least operations,
+NEAR = 2.0  # a method is tried if on generic arms it takes at most so often the least operations,
 TRIES = 60  # and is one of the best TRIES / n, but of the best two at least;
 SMALL = 4  # up to so many joints all are tried
 

@@ -36,6 +36,7 @@ ERROR = 50.0  # eps of the terms
 STEP = 3.0  # of the time an instruction, from one size to the next
 EXPONENT = 1.15  # of compile time over instructions: linear, within what timing tells
 MANY = 2000  # instructions from which compile time is that of the instructions
+SPAN = 4  # the largest program by the smallest, for a slope to mean something
 LARGE, USABLE = 60, 5.0  # joints; [s] to the first mass matrix
 
 
@@ -200,13 +201,17 @@ def _growth(results: Results) -> Iterator[Figure]:
 
 
 def exponent(rows: list[Growth]) -> float | None:
-    """The slope of log compile time over log instructions, where there are many of these."""
+    """The slope of log compile time over log instructions, where there are many of these.
+
+    None where the largest program is not at least SPAN times the smallest: over less, the noise of
+    two timings is a slope of its own.
+    """
     points = [
         (math.log(row.instructions), math.log(row.compile))
         for row in rows
         if row.instructions >= MANY
     ]
-    if len(points) < 3:
+    if len(points) < 3 or points[-1][0] - points[0][0] < math.log(SPAN):
         return None
     x, y = (sum(column) / len(points) for column in zip(*points, strict=True))
     spread = sum((a - x) ** 2 for a, _ in points)

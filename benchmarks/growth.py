@@ -79,7 +79,8 @@ def _compile(quantity: str, chain: Chain) -> Compiled:
     tasks = [Task(quantity)]
     compilation = Compilation(chain, tasks)
     start = time.process_time()
-    instructions = len(compilation.program.instructions)
+    program = compilation.program
+    instructions = len(program.instructions) + len(program.outputs)  # each result is a store
     traced = time.process_time() - start
     compiled = math.inf
     for _ in range(3):

@@ -108,11 +108,12 @@ class Kernel:
         self.names = [f"%a{i}" for i in range(len(program.inputs))]  # of the pointers
         self.names += [f"%r{i}" for i in range(len(self.sizes))]
         self.parts = cut(units(program), Counter(program.outputs))
+        self.constant_stores: list[Store] = []  # of constants alone, dealt out to all parts
         self.stores = self._stores()
         self.slots = self._slots()
 
     def _stores(self) -> dict[int, list[Store]]:
-        """What is stored after each instruction; after -1, what needs none."""
+        """What is stored after each instruction; after -1, inputs that are results."""
         when = {k: t for t, k in enumerate(k for part in self.parts for u in part for k in u)}
         found: dict[int, list[Store]] = {}
         first = 0
@@ -120,9 +121,12 @@ class Kernel:
             starts = rows.starts(size, self.lanes) if size >= self.lanes else [0] if size else []
             for start in starts:
                 places = self.program.outputs[first + start : first + min(start + self.lanes, size)]
+                store = Store(result, start, places)
+                if all(self.program.instructions[k].op is Op.CONSTANT for k in places):
+                    self.constant_stores.append(store)
+                    continue
                 last = max(places, key=lambda k: when.get(k, -1))
-                after = last if last in when else -1
-                found.setdefault(after, []).append(Store(result, start, places))
+                found.setdefault(last if last in when else -1, []).append(store)
             first += size
         return found
 
@@ -147,6 +151,8 @@ class Kernel:
         values = self._loaded(text) if self.lanes > 1 and i == 0 else {}
         made = list(values)
         for store in self.stores.get(-1, ()) if i == 0 else ():
+            self._store(text, values, store)
+        for store in self.constant_stores[i :: len(self.parts)]:
             self._store(text, values, store)
         for unit in self.parts[i]:
             op, args, _ = self.program.instructions[unit[0]]

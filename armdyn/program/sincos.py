@@ -91,10 +91,8 @@ def sincos(emit: Emit, x: str, form: Format, lanes: int) -> tuple[str, str]:
             value = fma(value, z, number(coefficient))
         return value
 
-    def signed(value: str, count: str) -> str:
-        """Value, negated where bit 1 of the count of quarter turns is set."""
-        bit = emit(f"and {whole} {count}, {integer(2)}")
-        sign = emit(f"shl {whole} {bit}, {integer(form.bits - 2)}")
+    def signed(value: str, sign: str) -> str:
+        """Value, negated where the sign bit is set."""
         plain = emit(f"bitcast {real} {value} to {whole}")
         return emit(f"bitcast {whole} {emit(f'xor {whole} {plain}, {sign}')} to {real}")
 
@@ -112,5 +110,7 @@ def sincos(emit: Emit, x: str, form: Format, lanes: int) -> tuple[str, str]:
     mask = f"<{lanes} x i1>"
     sine = emit(f"select {mask} {swap}, {real} {c}, {real} {s}")
     cosine = emit(f"select {mask} {swap}, {real} {s}, {real} {c}")
-    after = emit(f"add {whole} {turns}, {integer(1)}")
-    return signed(sine, turns), signed(cosine, after)
+    half = emit(
+        f"shl {whole} {emit(f'and {whole} {turns}, {integer(2)}')}, {integer(form.bits - 2)}"
+    )
+    return signed(sine, half), signed(cosine, emit(f"xor {whole} {half}, {top}"))
