@@ -35,7 +35,7 @@ def machine(peers: tuple[str, ...]) -> dict[str, str]:
     found = {
         "processor": _processor(),
         "cores": str(len(os.sched_getaffinity(0))),
-        "system": platform.platform(),
+        "system": f"{platform.system()} {platform.machine()}",
         "call path": engine.info()["call_path"],
         "python": platform.python_version(),
         "armdyn": Armdyn.versions(),
