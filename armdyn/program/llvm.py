@@ -118,8 +118,7 @@ class Kernel:
         found: dict[int, list[Store]] = {}
         first = 0
         for result, size in enumerate(self.sizes):
-            starts = rows.starts(size, self.lanes) if size >= self.lanes else [0] if size else []
-            for start in starts:
+            for start in rows.store_starts(size, self.lanes):
                 places = self.program.outputs[first + start : first + min(start + self.lanes, size)]
                 store = Store(result, start, places)
                 if all(self.program.instructions[k].op is Op.CONSTANT for k in places):

@@ -42,6 +42,12 @@ def starts(width: int, lanes: int) -> list[int]:
     return sorted({*range(0, width - lanes + 1, lanes), width - lanes})
 
 
+def store_starts(width: int, lanes: int) -> list[int]:
+    """Where stores of a row begin: squares, but a single number left over goes alone."""
+    alone = width < lanes or width % lanes == 1
+    return list(range(0, width, lanes)) if alone else starts(width, lanes)
+
+
 def load(emit: Emit, pointer: str, width: int, form: Format, lanes: int) -> list[str]:
     """The ``width`` numbers of a row, each a vector over the states of a block."""
     real = f"<{lanes} x {form.scalar}>"
