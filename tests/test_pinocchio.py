@@ -18,6 +18,7 @@ from tests.urdf_writer import write
 pinocchio = pytest.importorskip("pinocchio")
 
 MODELS = resources.files("armdyn") / "models"
+TORQUES = ("bias", "gravity", "inverse dynamics")
 SHIPPED = sorted(entry.name for entry in MODELS.iterdir() if entry.name.endswith(".urdf"))
 
 
@@ -46,13 +47,7 @@ def to_normal_frame(pose):
 
 def theirs(text, locked, tip, q, qd, qdd):
     """The same by Pinocchio, on the model with the same joints locked."""
-    model = pinocchio.buildModelFromXML(text)
-    reference = pinocchio.neutral(model)
-    for name, position in locked:
-        reference[model.joints[model.getJointId(name)].idx_q] = position
-    model = pinocchio.buildReducedModel(
-        model, [model.getJointId(name) for name, _ in locked], reference
-    )
+    model = reduced(text, locked)
     data, q = model.createData(), configuration(model, q)
     frame = model.getFrameId(tip)
     pinocchio.framesForwardKinematics(model, data, q)
@@ -70,25 +65,39 @@ def theirs(text, locked, tip, q, qd, qdd):
     }
 
 
+def reduced(text, locked):
+    """Pinocchio's model of a URDF with those joints locked."""
+    model = pinocchio.buildModelFromXML(text)
+    reference = pinocchio.neutral(model)
+    for name, position in locked:
+        reference[model.joints[model.getJointId(name)].idx_q] = position
+    numbers = [model.getJointId(name) for name, _ in locked]
+    return pinocchio.buildReducedModel(model, numbers, reference)
+
+
 def configuration(model, q):
     """q as Pinocchio writes it: an unlimited angle by its cosine and sine."""
     pairs = zip(q, list(model.joints)[1:], strict=True)
     return np.concatenate([[np.cos(x), np.sin(x)] if joint.nq == 2 else [x] for x, joint in pairs])
 
 
+def compare(text, chain, tip, seed=0, states=1):
+    """The largest error of each quantity in random states, and its largest entry in them."""
+    rng = np.random.default_rng(seed)
+    off, size = {}, {}
+    for state in rng.uniform(-3, 3, (states, 3, chain.n)):
+        truth = theirs(text, chain.locked, tip, *state)
+        for name, found in ours(chain, tip, *state).items():
+            expected = truth[name].reshape(np.shape(found))  # Pinocchio drops axes of length one
+            off[name] = max(off.get(name, 0.0), np.abs(found - expected).max())
+            size[name] = max(size.get(name, 1e-3), np.abs(expected).max())
+    return off, size
+
+
 def errors(text, chain, tip, seed=0):
-    """The largest relative error of each quantity in a random state."""
-    state = np.random.default_rng(seed).uniform(-3, 3, (3, chain.n))
-    truth = theirs(text, chain.locked, tip, *state)
-    return {
-        name: relative_error(np.array(found), truth[name])
-        for name, found in ours(chain, tip, *state).items()
-    }
-
-
-def relative_error(found, truth):
-    """Against the largest entry; Pinocchio drops axes of length one."""
-    return np.abs(found - truth.reshape(found.shape)).max() / max(np.abs(truth).max(), 1e-3)
+    """The relative error of each quantity in a random state."""
+    off, size = compare(text, chain, tip, seed)
+    return {name: off[name] / size[name] for name in off}
 
 
 def drawn(n, seed):
@@ -98,13 +107,17 @@ def drawn(n, seed):
 
 
 def stated(chain):
-    """The relative accuracy that the chain's notes say is lost, summed."""
-    found = (re.search(r"relative accuracy of about (\S+)$", note) for note in chain.notes)
+    """The relative accuracy that the chain's notes say may be lost, summed."""
+    found = (re.search(r"relative accuracy of up to (\S+)$", note) for note in chain.notes)
     return sum(float(match[1]) for match in found if match)
 
 
 def check_tilted(text, tilt, seed):
-    """Right to the accuracy stated; or what the refusal says, and right with the snap it names."""
+    """Right to the accuracy stated; or what the refusal says, and right with the snap it names.
+
+    The accuracy is that of the largest a quantity is as the arm moves, for a torque that of the
+    largest torque: in one state, or along gravity, hardly any may be needed.
+    """
     refusal = ""
     try:
         chain = urdf.load(text, tip="tip", snap=0)
@@ -112,8 +125,10 @@ def check_tilted(text, tilt, seed):
         refusal = str(error)
         snap = float(re.search(r"snap=(\S+)", refusal)[1])
         chain = urdf.load(text, tip="tip", snap=max(snap, 1.01 * tilt))
-    found = errors(text, chain, "tip", seed)
-    assert max(found.values()) < 10 * stated(chain) + 1e-12, found
+    off, size = compare(text, chain, "tip", seed, states=6)
+    size |= dict.fromkeys(TORQUES, max(size[name] for name in TORQUES))
+    found = {name: off[name] / size[name] for name in off}
+    assert max(found.values()) < stated(chain) + 1e-12, found
     return refusal
 
 
@@ -157,8 +172,18 @@ def test_random_arms(n):
 
 
 @pytest.mark.parametrize("digits", range(2, 13))
-@pytest.mark.parametrize("kinds", ["RPR", "PRR", "PPR"])
-def test_nearly_parallel_slides(kinds, digits):
+@pytest.mark.parametrize(
+    ("kinds", "costly"),
+    [
+        ("RPR", "joints 'joint2' and 'joint3'"),
+        ("PRR", "joints 'joint2' and 'joint3'"),
+        ("PPR", "joints 'joint2' and 'joint3'"),
+        ("RRP", "joints 'joint1' and 'joint2'"),
+        ("PRP", None),
+        ("RPP", None),
+    ],
+)
+def test_nearly_parallel_slides(kinds, costly, digits):
     """As below; a slide is laid on the axis before, so that those two cost nothing."""
     rng = np.random.default_rng(digits)
     refusals = []
@@ -166,16 +191,15 @@ def test_nearly_parallel_slides(kinds, digits):
         original = Chain.random(3, kinds, seed, ("parallel", "antiparallel")[seed % 2])
         tilts = [0.0, *(10.0**-digits * rng.uniform(1, 5, 2)).tolist()]
         refusals.append(check_tilted(write(original, seed, tilts), max(tilts), seed))
-    assert any(refusals) == (6 <= digits <= 9)
-    assert all("joints 'joint2' and 'joint3'" in refusal for refusal in refusals if refusal)
+    assert any(refusals) == (costly is not None and 6 <= digits <= 9)
+    assert all(costly in refusal for refusal in refusals if refusal)
 
 
 @pytest.mark.parametrize("digits", range(2, 13))
 def test_nearly_parallel_axes(digits):
     """Axes 10^-digits rad off parallel are right to the accuracy stated, or refused.
 
-    The accuracy is stated as an order of magnitude: a torque sums several terms that are off by
-    it. Refused are only those of 1e-6 to 1e-9 rad, which snap= makes parallel; closer ones are
+    Refused are only those of 1e-6 to 1e-9 rad, which snap= makes parallel; closer ones are
     parallel by themselves.
     """
     rng = np.random.default_rng(digits)

@@ -25,6 +25,7 @@ ROUNDING = 64 * EPS  # of a rotation's entries, or of the arm's length: noise, r
 PARALLEL = 1e-9  # rad: axes closer than this are parallel, x-axes closer to square are square
 STEEP = 0.1  # rad: a free line that leans less against another is better laid on a known point
 NOTED, REFUSED = 1e-12, 1e-7  # relative accuracy that nearly parallel axes may cost
+SEVERAL = 16.0  # times the loss predicted: what random arms have lost at most, and some room
 
 
 @dataclass(frozen=True)
@@ -35,6 +36,7 @@ class Axis:
     revolute: bool
     placement: Pose  # of link i's own frame in that of link i - 1 (the first: in the base frame)
     direction: Triple  # a unit vector in link i's own frame, through whose origin the axis runs
+    travel: float = 0.0  # how far a prismatic joint slides from q = 0 [m]; inf: as far as you like
 
 
 @dataclass(frozen=True)
@@ -76,7 +78,7 @@ def normal_frames(axes: Sequence[Axis], reach: float, snap: float) -> tuple[list
         if i + 1 < len(axes):
             across = joint_frames[i].inverse() @ axes[i + 1].placement @ joint_frames[i + 1]
             step = _step(tidy(across, reach), before, reach, snap)
-            notes += _losses(axis.name, axes[i + 1].name, across, step, reach, snap)
+            notes += _losses(axes, i, across, step, reach, snap)
         else:  # nothing follows: x_n as it comes, so that theta_n = d_n = 0
             step = Step(before.turn_in, before.slide_in, 0.0, 0.0, 0.0, 0.0)
         frame = joint_frames[i] @ _along_z(step.turn_out, step.slide_out)
@@ -243,24 +245,35 @@ def _moved(name: str, angles: tuple[float, float], snapped: tuple[float, float])
 
 
 def _losses(
-    first: str, second: str, across: Pose, step: Step, reach: float, snap: float
+    axes: Sequence[Axis], i: int, across: Pose, step: Step, reach: float, snap: float
 ) -> list[str]:
-    """What nearly parallel axes cost: their common normal runs off, the frames with it."""
+    """What it costs that axes i and i + 1 are nearly parallel, of the largest a quantity can be.
+
+    Made parallel, they misplace what they carry, the more the farther it slides (unlimited slides
+    are taken to stay within the arm's length); else their common normal runs off, and the frames
+    with it.
+    """
     angle = _angle_off_parallel(np.array(across.rotation)[:, 2])
-    axes = f"the axes of joints {first!r} and {second!r} are {angle:.2e} rad off parallel"
+    pair = (
+        f"the axes of joints {axes[i].name!r} and {axes[i + 1].name!r} are {angle:.2e} rad off "
+        "parallel"
+    )
+    cost = "a relative accuracy of up to"
     if angle <= ROUNDING:
         return []
     if angle <= max(PARALLEL, snap):
-        return [f"{axes}: made parallel, which costs a relative accuracy of about {angle:.1e}"]
+        slides = sum(axis.travel if math.isfinite(axis.travel) else reach for axis in axes)
+        loss = angle * (1 + slides / reach)
+        return [f"{pair}: made parallel, which costs {cost} {SEVERAL * loss:.1e}"]
     away = max(abs(step.slide_out), abs(step.slide_in))
     loss = EPS * (away / reach) ** 2
     said = (
-        f"{axes}, so that their common normal stands {away:.1e} m away and costs a relative "
-        f"accuracy of about {loss:.1e}"
+        f"{pair}, so that their common normal stands {away:.1e} m away and costs {cost} "
+        f"{SEVERAL * loss:.1e}"
     )
     if loss > REFUSED:
         raise ModelError(f"{said}; snap={_round_up(angle):g} (rad) accepts making them parallel")
-    return [said] if loss > NOTED else []
+    return [said] if SEVERAL * loss > NOTED else []
 
 
 def _round_up(angle: float) -> float:

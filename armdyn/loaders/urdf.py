@@ -179,7 +179,13 @@ def _in_normal_frames(tree: Tree, serial: Serial, snap: float, notes: list[str])
     """Joints, links, base, tip, frames and notes of the chain."""
     placed = _placed(tree, serial)
     axes = [
-        Axis(joint.name, joint.type != "prismatic", _placement(joint, placed), joint.axis)
+        Axis(
+            joint.name,
+            joint.type != "prismatic",
+            _placement(joint, placed),
+            joint.axis,
+            _travel(joint),
+        )
         for joint in serial.moving
     ]
     tip = placed[serial.tip][1]
@@ -225,6 +231,13 @@ def _placed(tree: Tree, serial: Serial) -> dict[str, tuple[int, Pose]]:
 
 def _placement(joint: TreeJoint, placed: dict[str, tuple[int, Pose]]) -> Pose:
     return placed[joint.parent][1] @ joint.origin
+
+
+def _travel(joint: TreeJoint) -> float:
+    """How far a joint slides from zero [m]."""
+    if joint.type != "prismatic":
+        return 0.0
+    return max(abs(joint.properties.get(end, math.inf)) for end in ("lower", "upper"))
 
 
 def _joint(joint: TreeJoint, row: Row) -> Joint:
