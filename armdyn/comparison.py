@@ -152,8 +152,8 @@ def _able(
             known = ", ".join(method.name for method in algorithms.methods(quantity))
             found = ", ".join(names) or "none"
             raise MethodError(f"{quantity} has no such method: {found}; known: {known}")
-    revolute = tuple(joint.kind == "R" for joint in chain.joints)
-    reasons = {method.name: method.refuses(revolute) for method in asked}
+    natural = chain.on(float)
+    reasons = {method.name: method.refuses(natural) for method in asked}
     refused = {name: reason for name, reason in reasons.items() if reason}
     return [method for method in asked if method.name not in refused], refused
 

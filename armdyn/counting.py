@@ -144,11 +144,11 @@ def _jobs(chain: Chain, quantity: str | tuple[str, ...], method: str | None) -> 
     for together, row in algorithms.CATALOGUE.items():
         if set(together.split("+")) == set(names) and any(found.name == method for found in row):
             names = (together,)
-    revolute = chain.on(float).revolute
+    natural = chain.on(float)
     jobs = []
     for name in names:
         found = algorithms.find(name, method or cheapest(chain, name))
-        reason = found.refuses(revolute)
+        reason = found.refuses(natural)
         if reason:
             raise MethodError(f"{name} by {found.name} does not apply to {chain.name}: {reason}")
         jobs.append((name, found))

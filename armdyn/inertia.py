@@ -103,14 +103,10 @@ class Inertia:
         return Inertia.of(self.mass, h + self.mass * p, J + cross_terms + self.mass * _steiner(p))
 
     def errors(self) -> list[str]:
-        """What no formula about centres of mass holds for, in words; empty if all is well."""
+        """What no method can compute with, in words; empty if all is well."""
         ten = self.parameters()
         if not np.isfinite(ten).all():
             return [f"mass, first moment and inertia must be finite, not {ten.tolist()}"]
-        if self.mass < 0:
-            return [f"mass {self.mass:g} kg is negative"]
-        if self.mass == 0 and any(self.first_moment):
-            return [f"it has no mass but a first moment of {list(self.first_moment)} kg m"]
         with np.errstate(over="ignore", invalid="ignore"):
             if not np.isfinite(self.about_com).all():
                 return ["the inertia about the centre of mass is too large a number for a double"]
@@ -120,6 +116,10 @@ class Inertia:
         """What no physical body could have, in words; empty if all is well."""
         if self.errors():
             return self.errors()
+        if self.mass < 0:
+            return [f"mass {self.mass:g} kg is negative"]
+        if self.mass == 0 and any(self.first_moment):
+            return [f"it has no mass but a first moment of {list(self.first_moment)} kg m"]
         if self.mass == 0:
             return [] if self.is_zero else ["it has no mass but an inertia"]
         return _moment_findings(self.about_com, float(np.abs(self.matrix).max()))

@@ -81,7 +81,7 @@ class Task:
         if self.quantity in UNIQUE:
             return self
         name = self.method or cheapest(chain, self.quantity)
-        reason = find(self.quantity, name).refuses(_revolute(chain))
+        reason = find(self.quantity, name).refuses(chain.on(float))
         if reason:
             raise MethodError(f"{name} does not apply to {chain.name!r}: {reason}")
         return self.by(name)
@@ -152,7 +152,7 @@ def cheapest(chain: Chain, quantity: str) -> str:
 
     On more than a few joints, methods that are far from the best on generic arms are not tried.
     """
-    able = [m for m in methods(quantity) if m.exact and not m.refuses(_revolute(chain))]
+    able = [m for m in methods(quantity) if m.exact and not m.refuses(chain.on(float))]
     generic = {m.name: max(0.0, m.operations(chain.n)) for m in able}
     if chain.n <= SMALL:
         return min(generic, key=lambda name: program_cost(chain, quantity, name))
@@ -165,10 +165,6 @@ def cheapest(chain: Chain, quantity: str) -> str:
 def program_cost(chain: Chain, quantity: str, method: str) -> int:
     """What a method's program costs on this arm."""
     return cost(program(chain, [Task(quantity, method)]))
-
-
-def _revolute(chain: Chain) -> tuple[bool, ...]:
-    return tuple(joint.kind == "R" for joint in chain.joints)
 
 
 # What Robot adds to the algorithms ---------------------------------------------------------------

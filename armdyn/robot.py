@@ -290,7 +290,7 @@ class Robot:
         divisions, the catalogue's first of equals.
         """
         chosen = cheapest(self.chain, quantity)
-        revolute = tuple(joint.kind == "R" for joint in self.chain.joints)
+        natural = self.chain.on(float)
         return [
             MethodRow(
                 method.name,
@@ -300,7 +300,7 @@ class Robot:
                 method.name == chosen,
             )
             for method in algorithms.methods(quantity)
-            if method.refuses(revolute) is None
+            if method.refuses(natural) is None
         ]
 
     def function(self, *quantities: str) -> Callable[..., Any]:

@@ -1,12 +1,14 @@
 """What a chain refuses, what it only notes: tables, parts, bodies, payloads and random arms."""
 
+import dataclasses
 import logging
 import math
+import re
 
 import numpy as np
 import pytest
 
-from armdyn import Chain, ModelError
+from armdyn import Chain, MethodError, ModelError, Robot, algorithms
 from armdyn.chain import Frame, Joint, Link
 from armdyn.inertia import Inertia
 from armdyn.loaders import toml
@@ -158,18 +160,56 @@ def test_an_impossible_arm_loads_with_a_warning_if_asked(caplog):
 @pytest.mark.parametrize(
     ("first_link", "message"),
     [
-        ((-1, 0, 0, 0), "link 'link1': mass -1 kg is negative"),
-        ((0, 0, 0.1, 0), "link 'link1': it has no mass but a first moment of .0.0, 0.1, 0.0. kg m"),
         ((math.nan, 0, 0, 0), "link 'link1': mass, first moment and inertia must be finite"),
         ((5e-324, 1, 0, 0), "link 'link1': the inertia about the centre of mass is too large"),
     ],
 )
-def test_bodies_without_a_centre_of_mass_are_always_refused(first_link, message):
-    """Methods about centres of mass would divide by zero, or silently differ from the others."""
+def test_bodies_that_no_method_can_compute_with_are_always_refused(first_link, message):
     ten = np.array([[*first_link, 1, 0, 1, 0, 0, 1], [1, 0, 0, 0, 1, 0, 1, 0, 0, 1]])
     for check in ("error", "warn"):
         with pytest.raises(ModelError, match=message):
             Chain.from_mdh(**ROWS, parameters=ten, check=check)
+
+
+@pytest.mark.parametrize(
+    ("second_link", "message"),
+    [
+        ((-1, 0.1, 0.2, 0), "link 'link2': mass -1 kg is negative"),
+        ((0, 0, 0.1, 0), "link 'link2': it has no mass but a first moment of [0.0, 0.1, 0.0] kg m"),
+    ],
+)
+@pytest.mark.parametrize("kinds", ["RRRR", "RPRP", "PRPR"])
+def test_a_body_without_a_centre_of_mass_loads_with_a_warning(kinds, second_link, message):
+    """Torque is linear in its parameters all the same; methods about centres of mass refuse it."""
+    sound = Chain.random(4, kinds, seed=3)
+    ten = sound.parameters_in("pinocchio")
+    ten[1, :4] = second_link
+    with pytest.raises(ModelError, match=re.escape(message)):
+        sound.with_parameters(ten)
+    chain = dataclasses.replace(sound, check="warn").with_parameters(ten)
+    assert chain.notes == (message,)
+    robot, refused = Robot(chain), set()
+    state = dict(zip(("q", "qd", "qdd", "tau"), 0.1 + np.eye(4), strict=True))
+    for quantity in algorithms.CATALOGUE:
+        if "+" in quantity:
+            continue
+        compute = getattr(robot, quantity)
+        given = [state[argument] for argument in algorithms.STATE[quantity]]
+        expected = compute(*given)
+        for method in algorithms.methods(quantity):
+            if method.refuses(chain.on(float)):
+                refused.add(method.name)
+                with pytest.raises(
+                    MethodError, match="link 2 has no centre of mass .mass -?[01] kg"
+                ):
+                    compute(*given, method=method.name)
+            elif method.exact:
+                found = compute(*given, method=method.name)
+                assert np.allclose(found, expected, rtol=1e-11, atol=1e-11), method.name
+    assert refused == {
+        *("lin1991", "walker-orin", "kic", "kic-augmented"),
+        *("gdahj", "gdahj-one-sum", "momentum"),
+    }
 
 
 def test_a_mended_arm_keeps_no_note_of_what_it_was():

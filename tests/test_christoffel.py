@@ -39,7 +39,7 @@ def states(count):
 def symbols(method, chain, q):
     """Gamma (n, n, n) by a method; None if it refuses the arm."""
     arm = chain.on(float, method.view)
-    if method.refuses(arm.revolute):
+    if method.refuses(chain.on(float)):
         return None
     return np.array(method.function(arm, q.tolist()), float)
 

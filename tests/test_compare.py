@@ -371,7 +371,7 @@ def test_the_stopwatch_may_disagree():
 
 def test_what_does_not_apply_or_takes_too_long_is_said(fresh):
     able = algorithms.find("mass_matrix", "crba")
-    unable = replace(able, name="unable", refuses=lambda revolute: "it slides")
+    unable = replace(able, name="unable", refuses=lambda arm: "it slides")
     endless = replace(able, name="endless", generic="9999n^4")
     true = algorithms.find("mass_matrix", "newton-euler")
     algorithms.CATALOGUE["mass_matrix"] = (true, able, unable, endless)

@@ -45,9 +45,8 @@ def to_normal_frame(pose):
     )
 
 
-def theirs(text, locked, tip, q, qd, qdd):
-    """The same by Pinocchio, on the model with the same joints locked."""
-    model = reduced(text, locked)
+def theirs(model, tip, q, qd, qdd):
+    """The same by Pinocchio."""
     data, q = model.createData(), configuration(model, q)
     frame = model.getFrameId(tip)
     pinocchio.framesForwardKinematics(model, data, q)
@@ -83,10 +82,11 @@ def configuration(model, q):
 
 def compare(text, chain, tip, seed=0, states=1):
     """The largest error of each quantity in random states, and its largest entry in them."""
+    model = reduced(text, chain.locked)
     rng = np.random.default_rng(seed)
     off, size = {}, {}
     for state in rng.uniform(-3, 3, (states, 3, chain.n)):
-        truth = theirs(text, chain.locked, tip, *state)
+        truth = theirs(model, tip, *state)
         for name, found in ours(chain, tip, *state).items():
             expected = truth[name].reshape(np.shape(found))  # Pinocchio drops axes of length one
             off[name] = max(off.get(name, 0.0), np.abs(found - expected).max())
@@ -125,7 +125,7 @@ def check_tilted(text, tilt, seed):
         refusal = str(error)
         snap = float(re.search(r"snap=(\S+)", refusal)[1])
         chain = urdf.load(text, tip="tip", snap=max(snap, 1.01 * tilt))
-    off, size = compare(text, chain, "tip", seed, states=6)
+    off, size = compare(text, chain, "tip", seed, states=3)
     size |= dict.fromkeys(TORQUES, max(size[name] for name in TORQUES))
     found = {name: off[name] / size[name] for name in off}
     assert max(found.values()) < stated(chain) + 1e-12, found
@@ -187,7 +187,7 @@ def test_nearly_parallel_slides(kinds, costly, digits):
     """As below; a slide is laid on the axis before, so that those two cost nothing."""
     rng = np.random.default_rng(digits)
     refusals = []
-    for seed in range(4):
+    for seed in range(3):
         original = Chain.random(3, kinds, seed, ("parallel", "antiparallel")[seed % 2])
         tilts = [0.0, *(10.0**-digits * rng.uniform(1, 5, 2)).tolist()]
         refusals.append(check_tilted(write(original, seed, tilts), max(tilts), seed))

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from armdyn.algorithms import (
     articulated_body,
@@ -34,6 +34,9 @@ from armdyn.algorithms import (
 from armdyn.algorithms.coriolis import from_christoffel
 from armdyn.errors import MethodError
 from armdyn.polynomial import Polynomial
+
+if TYPE_CHECKING:
+    from armdyn.arm import Arm
 
 STATE = {  # quantity -> the arguments after the arm, each a sequence of n scalars
     "mass_matrix": ("q",),
@@ -60,7 +63,7 @@ class Method:
         exact: False for an approximation, which is never chosen by itself.
         generic: its literal count on generic arms of n revolute joints, mul + add + double, a
             polynomial in n; what is far from the best there is not tried on a given arm.
-        refuses: why it does not apply to an arm, given its ``revolute`` flags; None if it does.
+        refuses: why it does not apply to an arm, given its natural view; None if it does.
     """
 
     name: str
@@ -70,11 +73,19 @@ class Method:
     view: Literal["natural", "minimal"] = "natural"
     exact: bool = True
     generic: str = ""
-    refuses: Callable[[tuple[bool, ...]], str | None] = lambda revolute: None
+    refuses: Callable[[Arm], str | None] = lambda arm: None
 
     def operations(self, n: int) -> float:
         """How many operations it takes on a generic arm of n revolute joints; 0 if unknown."""
         return float(Polynomial.parse(self.generic)(n)) if self.generic else 0.0
+
+
+def without_centres(arm: Arm) -> str | None:
+    """Why a method about centres of mass does not apply: a link, read with "warn", has none."""
+    for i, (m, h) in enumerate(zip(arm.mass, arm.first_moment, strict=True), start=1):
+        if m < 0 or (m == 0 and any(h)):
+            return f"link {i} has no centre of mass (mass {m:g} kg, first moment {[*h]} kg m)"
+    return None
 
 
 CATALOGUE: dict[str, tuple[Method, ...]] = {
@@ -85,9 +96,15 @@ CATALOGUE: dict[str, tuple[Method, ...]] = {
             "lin1991",
             "Fig. 3 unboxed, Table I",
             generic="16.5n^2+77.5n-155",
+            refuses=without_centres,
         ),
         Method(
-            "walker-orin", walker_orin.mass_matrix, "lin1991", "Table I", generic="18n^2+92n-110"
+            "walker-orin",
+            walker_orin.mass_matrix,
+            "lin1991",
+            "Table I",
+            generic="18n^2+92n-110",
+            refuses=without_centres,
         ),
         Method(
             "renaud", renaud.mass_matrix, "lin1991", "Fig. A1, Table I", generic="22.5n^2+48.5n-132"
@@ -126,13 +143,21 @@ CATALOGUE: dict[str, tuple[Method, ...]] = {
             "minimal",
             generic="19.5n^2+21.5n-74",
         ),
-        Method("kic", kic.mass_matrix, "kang", "eq. 9", generic="13/6n^3+19.5n^2+397/3n-12"),
+        Method(
+            "kic",
+            kic.mass_matrix,
+            "kang",
+            "eq. 9",
+            generic="13/6n^3+19.5n^2+397/3n-12",
+            refuses=without_centres,
+        ),
         Method(
             "kic-augmented",
             kic_augmented.mass_matrix,
             "kang",
             "eqs. 23, 24, steps 1 to 4",
             generic="11.5n^2+152.5n-220",
+            refuses=without_centres,
         ),
         Method(
             "gdahj",
@@ -140,6 +165,7 @@ CATALOGUE: dict[str, tuple[Method, ...]] = {
             "safeea2018",
             "Algorithm 1, Table I",
             generic="5.5n^2+231.5n-33",
+            refuses=without_centres,
         ),
         Method(
             "gdahj-one-sum",
@@ -147,6 +173,7 @@ CATALOGUE: dict[str, tuple[Method, ...]] = {
             "safeea2018",
             "Algorithm 1",
             generic="5.5n^2+225.5n-57",
+            refuses=without_centres,
         ),
         Method("crba", crba.mass_matrix, "safeea2018", "Table I", generic="16n^2+57n-73"),
         Method(
@@ -179,10 +206,23 @@ CATALOGUE: dict[str, tuple[Method, ...]] = {
             view="minimal",
             generic="5.5n^2+166.5n-96",
         ),
-        Method("momentum", momentum.mass_matrix, "armdyn", generic="5.5n^2+185.5n-252"),
+        Method(
+            "momentum",
+            momentum.mass_matrix,
+            "armdyn",
+            generic="5.5n^2+185.5n-252",
+            refuses=without_centres,
+        ),
     ),
     "bias": (
-        Method("lin1991", lin1991.bias, "lin1991", "Fig. 3, Table II", generic="33.5n^2+79.5n-176"),
+        Method(
+            "lin1991",
+            lin1991.bias,
+            "lin1991",
+            "Fig. 3, Table II",
+            generic="33.5n^2+79.5n-176",
+            refuses=without_centres,
+        ),
         Method("newton-euler", newton_euler.bias, "luh1980", generic="179n-184"),
         Method(
             "newton-euler-minimal",
@@ -199,13 +239,21 @@ CATALOGUE: dict[str, tuple[Method, ...]] = {
             "eqs. 2, 5, and 16 in order",
             generic="2.25n^4+25/3n^3+64.25n^2-521/6n+37",
         ),
-        Method("kic", kic.bias, "kang", "eqs. 8, 10", generic="4n^4+14n^3+29.5n^2+181.5n-9"),
+        Method(
+            "kic",
+            kic.bias,
+            "kang",
+            "eqs. 8, 10",
+            generic="4n^4+14n^3+29.5n^2+181.5n-9",
+            refuses=without_centres,
+        ),
         Method(
             "kic-augmented",
             kic_augmented.bias,
             "kang",
             "eqs. 8, 25 to 27, steps 1 to 7",
             generic="23/3n^3+17n^2+361/3n-186",
+            refuses=without_centres,
         ),
         Method(
             "zomaya-morris",
@@ -223,10 +271,18 @@ CATALOGUE: dict[str, tuple[Method, ...]] = {
             "lin1991",
             "Fig. 3, Table II",
             generic="38n^2+80n-157",
+            refuses=without_centres,
         ),
     ),
     "gravity": (
-        Method("lin1991", lin1991.gravity, "lin1991", "(67)", generic="55n-53"),
+        Method(
+            "lin1991",
+            lin1991.gravity,
+            "lin1991",
+            "(67)",
+            generic="55n-53",
+            refuses=without_centres,
+        ),
         Method("newton-euler", newton_euler.gravity, "luh1980", generic="66n-39"),
         Method(
             "newton-euler-minimal",
@@ -244,6 +300,7 @@ CATALOGUE: dict[str, tuple[Method, ...]] = {
             "lin1991",
             "(45) to (47), (66)",
             generic="5/3n^3+19n^2+208/3n-175",
+            refuses=without_centres,
         ),
         Method(
             "kic",
@@ -251,6 +308,7 @@ CATALOGUE: dict[str, tuple[Method, ...]] = {
             "kang",
             "eq. 10, symmetrised",
             generic="4n^4+13n^3+24n^2+131n-12",
+            refuses=without_centres,
         ),
         Method(
             "kic-augmented",
@@ -258,6 +316,7 @@ CATALOGUE: dict[str, tuple[Method, ...]] = {
             "kang",
             "steps 1 to 7, symmetrised",
             generic="20/3n^3+15.5n^2+701/6n-195",
+            refuses=without_centres,
         ),
         Method(
             "lagrange",
@@ -266,7 +325,13 @@ CATALOGUE: dict[str, tuple[Method, ...]] = {
             "eq. 16 in order",
             generic="2.25n^4+22/3n^3+52.75n^2-271/3n+37",
         ),
-        Method("momentum", momentum.christoffel, "armdyn", generic="5/3n^3+10n^2+499/3n-242"),
+        Method(
+            "momentum",
+            momentum.christoffel,
+            "armdyn",
+            generic="5/3n^3+10n^2+499/3n-242",
+            refuses=without_centres,
+        ),
     ),
     "coriolis_matrix": (
         Method(
