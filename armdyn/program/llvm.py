@@ -275,7 +275,7 @@ def choose(text: Text, angles: list[str], form: Format, lanes: int) -> list[tupl
     text.do("")  # the branch, written when its labels are known
 
     near = text.block()
-    inline = [sincos(text.emit, x, form, lanes) for x in angles]
+    inline = sincos(text.emit, angles, form, lanes)
     inline_end = len(text.lines)
     text.do("")
     away = text.block()

@@ -13,6 +13,8 @@ import struct
 from collections.abc import Callable
 from dataclasses import dataclass
 
+SIDE_BY_SIDE = 8  # vectors of angles computed step by step together
+
 Emit = Callable[[str], str]  # appends an instruction, returns the name of its value
 
 
@@ -71,46 +73,54 @@ def literal(value: float, form: Format) -> str:
     return f"0x{struct.unpack('<Q', struct.pack('<d', value))[0]:016X}"
 
 
-def sincos(emit: Emit, x: str, form: Format, lanes: int) -> tuple[str, str]:
-    """Emit (sin, cos) of the vector ``x`` of so many lanes."""
+def sincos(emit: Emit, angles: list[str], form: Format, lanes: int) -> list[tuple[str, str]]:
+    """Emit (sin, cos) of vectors of so many lanes, in groups of SIDE_BY_SIDE."""
+    groups = [angles[i : i + SIDE_BY_SIDE] for i in range(0, len(angles), SIDE_BY_SIDE)]
+    return [pair for group in groups for pair in _side_by_side(emit, group, form, lanes)]
+
+
+def _side_by_side(emit: Emit, x: list[str], form: Format, lanes: int) -> list[tuple[str, str]]:
+    """Emit (sin, cos) of a group: each step for all of it, so that constants are fetched once."""
     real, whole = f"<{lanes} x {form.scalar}>", f"<{lanes} x i{form.bits}>"
-    suffix = f"v{lanes}f{form.bits}"
 
-    def number(value: float) -> str:
-        return f"splat ({form.scalar} {literal(value, form)})"
+    def number(value: float) -> list[str]:
+        return [f"splat ({form.scalar} {literal(value, form)})"] * len(x)
 
-    def integer(value: int) -> str:
-        return f"splat (i{form.bits} {value})"
+    def integer(value: int) -> list[str]:
+        return [f"splat (i{form.bits} {value})"] * len(x)
 
-    def fma(a: str, b: str, c: str) -> str:
-        return emit(f"call {real} @llvm.fma.{suffix}({real} {a}, {real} {b}, {real} {c})")
+    def each(instruction: str, *operands: list[str]) -> list[str]:
+        return [emit(instruction.format(*row)) for row in zip(*operands, strict=True)]
 
-    def polynomial(coefficients: tuple[float, ...], z: str) -> str:
+    def fma(a: list[str], b: list[str], c: list[str]) -> list[str]:
+        name = f"@llvm.fma.v{lanes}f{form.bits}"
+        return each(f"call {real} {name}({real} {{}}, {real} {{}}, {real} {{}})", a, b, c)
+
+    def polynomial(coefficients: tuple[float, ...], z: list[str]) -> list[str]:
         value = number(coefficients[0])
         for coefficient in coefficients[1:]:
             value = fma(value, z, number(coefficient))
         return value
 
-    def signed(value: str, sign: str) -> str:
+    def signed(value: list[str], sign: list[str]) -> list[str]:
         """Value, negated where the sign bit is set."""
-        plain = emit(f"bitcast {real} {value} to {whole}")
-        return emit(f"bitcast {whole} {emit(f'xor {whole} {plain}, {sign}')} to {real}")
+        plain = each(f"bitcast {real} {{}} to {whole}", value)
+        return each(f"bitcast {whole} {{}} to {real}", each(f"xor {whole} {{}}, {{}}", plain, sign))
 
     rounded = fma(x, number(0.6366197723675814), number(form.magic))
-    turns = emit(f"bitcast {real} {rounded} to {whole}")
-    k = emit(f"fsub {real} {rounded}, {number(form.magic)}")
+    turns = each(f"bitcast {real} {{}} to {whole}", rounded)
+    k = each(f"fsub {real} {{}}, {{}}", rounded, number(form.magic))
     r = x
     for part in form.quarter:
         r = fma(k, number(-part), r)
-    z = emit(f"fmul {real} {r}, {r}")
-    s = fma(emit(f"fmul {real} {r}, {z}"), polynomial(form.sin, z), r)
+    z = each(f"fmul {real} {{}}, {{}}", r, r)
+    s = fma(each(f"fmul {real} {{}}, {{}}", r, z), polynomial(form.sin, z), r)
     c = fma(z, fma(z, polynomial(form.cos, z), number(-0.5)), number(1.0))
-    top = emit(f"shl {whole} {turns}, {integer(form.bits - 1)}")
-    swap = emit(f"icmp slt {whole} {top}, {integer(0)}")
-    mask = f"<{lanes} x i1>"
-    sine = emit(f"select {mask} {swap}, {real} {c}, {real} {s}")
-    cosine = emit(f"select {mask} {swap}, {real} {s}, {real} {c}")
-    half = emit(
-        f"shl {whole} {emit(f'and {whole} {turns}, {integer(2)}')}, {integer(form.bits - 2)}"
-    )
-    return signed(sine, half), signed(cosine, emit(f"xor {whole} {half}, {top}"))
+    top = each(f"shl {whole} {{}}, {{}}", turns, integer(form.bits - 1))
+    swap = each(f"icmp slt {whole} {{}}, {{}}", top, integer(0))
+    choice = f"select <{lanes} x i1> {{}}, {real} {{}}, {real} {{}}"
+    sine, cosine = each(choice, swap, c, s), each(choice, swap, s, c)
+    odd = each(f"and {whole} {{}}, {{}}", turns, integer(2))
+    half = each(f"shl {whole} {{}}, {{}}", odd, integer(form.bits - 2))
+    opposite = each(f"xor {whole} {{}}, {{}}", half, top)
+    return list(zip(signed(sine, half), signed(cosine, opposite), strict=True))
