@@ -310,7 +310,7 @@ class Robot:
         tuple of their results (of one quantity: its result); ``out=`` takes such a tuple.
         """
         for quantity in quantities:
-            if quantity not in ARGUMENTS:
+            if not isinstance(quantity, str) or quantity not in ARGUMENTS:
                 known = ", ".join(ARGUMENTS)
                 raise MethodError(f"no quantity {quantity!r}; known: {known}")
         if not quantities:
@@ -319,7 +319,11 @@ class Robot:
 
     def _do(self, *tasks: Task) -> Callable[..., Any]:
         """The compiled function of some tasks together."""
-        function = self._functions.get(tasks)
+        try:
+            function = self._functions.get(tasks)
+        except TypeError:  # not hashable, so not a name
+            given = [name for task in tasks for name in (task.method, task.frame) if name]
+            raise MethodError(f"method and frame are names, not {given}") from None
         if function is None:
             for task in tasks:
                 _warn_if_approximate(task)

@@ -18,7 +18,7 @@ import numpy as np
 Label = TypeVar("Label")
 
 SLICE = 2e-3  # [s]; a call that takes longer is a slice by itself
-ROUNDS = 30
+ROUNDS = 60
 
 
 class Time(NamedTuple):

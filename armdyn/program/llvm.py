@@ -21,7 +21,7 @@ from armdyn.program.program import Op, Program
 from armdyn.program.sincos import Format, literal, sincos
 
 WHOLE = 1500  # instructions and stores up to which a program stays one function
-PART = 500  # instructions and stores a function, beyond
+PART = 350  # instructions, stores and loads a function, beyond
 
 OPS = {  # of operands {0}, {1}, ... of type {t}, with intrinsics of suffix {s}
     Op.ADD: "fadd {t} {0}, {1}",
@@ -107,7 +107,7 @@ class Kernel:
         self.sizes = [math.prod(shape) for shape in program.shapes]
         self.names = [f"%a{i}" for i in range(len(program.inputs))]  # of the pointers
         self.names += [f"%r{i}" for i in range(len(self.sizes))]
-        self.parts = cut(units(program), Counter(program.outputs))
+        self.parts = cut(program)
         self.constant_stores: list[Store] = []  # of constants alone, dealt out to all parts
         self.stores = self._stores()
         self.slots = self._slots()
@@ -244,18 +244,28 @@ class Kernel:
         return packs
 
 
-def cut(units: list[list[int]], stores: Counter[int]) -> list[list[list[int]]]:
-    """Units dealt out to parts of about PART instructions and stores, if they exceed WHOLE."""
-    if sum(map(len, units)) + stores.total() <= WHOLE:
-        return [units]
+def cut(program: Program) -> list[list[list[int]]]:
+    """The program's units dealt out to parts of about PART instructions, if they exceed WHOLE.
+
+    Instructions are here also the stores of results, and the loads of values that wait from an
+    earlier part.
+    """
+    todo, stores = units(program), Counter(program.outputs)
+    if sum(map(len, todo)) + stores.total() <= WHOLE:
+        return [todo]
     parts: list[list[list[int]]] = [[]]
+    near: set[int] = set()  # made or loaded in this part
     room = PART
-    for unit in units:
+    for unit in todo:
         if room <= 0:
             parts.append([])
+            near.clear()
             room = PART
         parts[-1].append(unit)
-        room -= len(unit) + sum(stores[k] for k in unit)
+        used = {k for at in unit for k in program.instructions[at].args}
+        loads = {k for k in used if program.instructions[k].op is not Op.CONSTANT} - near
+        room -= len(unit) + len(loads) + sum(stores[k] for k in unit)
+        near |= loads.union(unit)
     return parts
 
 
