@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.progress import Progress
 
 import armdyn
-from armdyn import comparison, comparison_plot, comparison_report, export, report
+from armdyn import comparison, comparison_report, export, files, report
 from armdyn.errors import ArmdynError, ModelError
 from armdyn.papers import command
 from armdyn.stepping import command as simulation
@@ -191,7 +191,7 @@ def run_show(arguments: argparse.Namespace) -> None:
 def run_compare(arguments: argparse.Namespace) -> None:
     """Compare every method on one arm; a wrong one is an error, once all is shown."""
     if arguments.plot:
-        comparison_plot.check(arguments.plot)
+        files.check_picture(arguments.plot)
     robot = load(arguments)
     stderr = Console(stderr=True)
     with Progress(console=stderr, transient=True, disable=not stderr.is_terminal) as bar:
@@ -235,14 +235,14 @@ def run_export(arguments: argparse.Namespace) -> None:
     for item in listed(arguments.method):
         quantity, given, method = item.partition("=")
         methods |= {quantity: method} if given else dict.fromkeys(quantities, item)
-    files = export.c_files(
+    texts = export.c_files(
         load(arguments).chain,
         quantities,
         dtype=arguments.dtype,
         methods=methods,
         name=arguments.name,
     )
-    for path in export.write(files, arguments.output, force=arguments.force):
+    for path in export.write(texts, arguments.output, force=arguments.force):
         print(path)
 
 

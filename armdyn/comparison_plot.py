@@ -2,49 +2,27 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
+from armdyn import files
 from armdyn.comparison import Comparison
 from armdyn.comparison_report import duration, title
-from armdyn.errors import ArmdynError
 from armdyn.ranking import Ranking, Row
 
 CHOSEN, OTHER, WRONG, APPROXIMATE = "#2e8b57", "#1f5f99", "#c0392b", "#b8a038"
 PALE = 0.4  # the opacity of the second bar of a pair
 
 
-def check(path: str) -> None:
-    """Refuse what could not be drawn or written, before anything is measured."""
-    try:
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise ArmdynError("plots need matplotlib: pip install 'armdyn[plot]'") from None
-    known = Figure().canvas.get_supported_filetypes()
-    if Path(path).suffix.removeprefix(".").lower() not in known:
-        raise ArmdynError(f"cannot draw {path!r}: its suffix must be one of {', '.join(known)}")
-    if not Path(path).parent.is_dir():
-        raise ArmdynError(
-            f"cannot write {path!r}: there is no directory {str(Path(path).parent)!r}"
-        )
-
-
 def draw(comparison: Comparison, path: str) -> None:
     """A line of two panels a quantity; the suffix chooses the format."""
-    check(path)
-    from matplotlib.figure import Figure
-
     heights = [len(_run(ranking)) + 4 for ranking in comparison.rankings]
-    figure = Figure(figsize=(11, 0.24 * sum(heights)), layout="constrained")
+    figure = files.figure(11, 0.24 * sum(heights))
     grid = figure.subplots(len(heights), 2, squeeze=False, height_ratios=heights)
     for ranking, (left, right) in zip(comparison.rankings, grid, strict=True):
         _operations(left, ranking)
         left.set_title(title(comparison, ranking), loc="left", parse_math=False)
         _times(right, ranking, comparison.batch)
-    try:
-        figure.savefig(path, dpi=160)
-    except OSError as error:
-        raise ArmdynError(f"cannot write {path!r}: {error.strerror}") from None
+    files.save_picture(figure, path)
 
 
 def _operations(axes: Any, ranking: Ranking) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from armdyn.errors import ArmdynError
+from armdyn import files
 
 if TYPE_CHECKING:
     from armdyn.results import Result
@@ -13,11 +13,7 @@ if TYPE_CHECKING:
 
 def draw(result: Result, path: str | Path | None, state: int) -> Any:
     """Positions, speeds, torques and energy of one state over time, saved if there is a path."""
-    try:
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise ArmdynError("plots need matplotlib: pip install 'armdyn[plot]'") from None
-    figure = Figure(figsize=(10, 7), layout="constrained")
+    figure = files.figure(10, 7)
     panels = figure.subplots(2, 2, sharex=True).flat
     shape = (-1, len(result.t), result.robot.n)
     for axes, (values, title) in zip(
@@ -47,16 +43,5 @@ def draw(result: Result, path: str | Path | None, state: int) -> Any:
         axes.set_xlabel("time [s]")
     figure.suptitle(f"{result.robot.name}, {result.integrator}")
     if path is not None:
-        save(figure, path)
+        files.save_picture(figure, path)
     return figure
-
-
-def save(figure: Any, path: str | Path) -> None:
-    """Writes a figure to a file, or says why it cannot."""
-    known = figure.canvas.get_supported_filetypes()
-    if Path(path).suffix.removeprefix(".").lower() not in known:
-        raise ArmdynError(f"cannot draw {str(path)!r}; expected a suffix of {', '.join(known)}")
-    try:
-        figure.savefig(path, dpi=160)
-    except OSError as error:
-        raise ArmdynError(f"cannot write {str(path)!r}: {error.strerror}") from None

@@ -7,9 +7,8 @@ no paper counts, are added to what the algorithm computes, and the cheapest meth
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from functools import lru_cache, partial
-from typing import Any
+from typing import Any, NamedTuple
 
 from armdyn.algorithms import STATE, find, forward_dynamics, kinematics, methods
 from armdyn.algorithms.kic import influence
@@ -58,8 +57,7 @@ UNIQUE: Mapping[str, Formula] = {  # quantities that have one method only
 FRAMED = ("pose", "jacobian", "influence")
 
 
-@dataclass(frozen=True)
-class Task:
+class Task(NamedTuple):
     """One quantity to compute: by which method, of which frame, with friction or without.
 
     ``method`` None means the cheapest exact one, ``frame`` None the tip.
@@ -72,7 +70,7 @@ class Task:
 
     def by(self, method: str | None) -> Task:
         """The same task by that method."""
-        return replace(self, method=method)
+        return self._replace(method=method)
 
     def settled(self, chain: Chain) -> Task:
         """This task with its method named, and everything in it checked against the chain."""

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from armdyn.errors import ArmdynError
+from armdyn.files import check_directory
 from armdyn.robot import Robot
 
 GREGORY = np.array([3 / 8, 7 / 6, 23 / 24])  # the outer weights of a sum of fourth order
@@ -124,15 +125,13 @@ class Result:
 
     def save(self, path: str | Path) -> None:
         """Writes all rows to a file, ``.npz`` (arrays) or ``.csv`` (a line a row and state)."""
-        kind = Path(path).suffix.lower()
+        check(path)
         try:
-            if kind == ".npz":
+            if Path(path).suffix.lower() == ".npz":
                 np.savez_compressed(path, **self._arrays())
-            elif kind == ".csv":
+            else:
                 with open(path, "w", newline="", encoding="utf-8") as file:
                     csv.writer(file).writerows(self._lines())
-            else:
-                raise ArmdynError(f"cannot save to {str(path)!r}; expected a name in .npz or .csv")
         except OSError as error:
             raise ArmdynError(f"cannot write {str(path)!r}: {error.strerror}") from None
 
@@ -210,3 +209,10 @@ class Result:
             f"<p>{escape(self.summary())}</p><table><thead><tr>{head}</tr></thead>"
             f"<tbody>{body}</tbody></table>"
         )
+
+
+def check(path: str | Path) -> None:
+    """Refuse a file that a result could not be saved to."""
+    if Path(path).suffix.lower() not in (".npz", ".csv"):
+        raise ArmdynError(f"cannot save to {str(path)!r}; expected a name in .npz or .csv")
+    check_directory(path)

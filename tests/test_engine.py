@@ -86,6 +86,10 @@ def test_several_quantities_in_one_function():
     assert all(a is b for a, b in zip(both(q, qd, tau, out=out), out, strict=True))
     with pytest.raises(armdyn.MethodError, match="no quantity 'mass'; known: mass_matrix"):
         arm.function("mass")
+    with pytest.raises(armdyn.MethodError, match="no quantity \\['bias'\\]; known: mass_matrix"):
+        arm.function(["bias"])
+    with pytest.raises(armdyn.MethodError, match="method and frame are names, not .*'lin1991'"):
+        arm.bias(q, qd, method=["lin1991"])
     with pytest.raises(armdyn.MethodError, match="at least one"):
         arm.function()
 

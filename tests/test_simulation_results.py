@@ -72,7 +72,7 @@ def test_files_that_cannot_be_are_refused(run, tmp_path):
         run.save("run.txt")
     with pytest.raises(ArmdynError, match="cannot write .*nowhere"):
         run.save(tmp_path / "nowhere" / "run.npz")
-    with pytest.raises(ArmdynError, match=r"cannot draw 'run.xyz'; expected a suffix of .*png"):
+    with pytest.raises(ArmdynError, match=r"cannot draw 'run.xyz': its suffix must be .*png"):
         run.plot("run.xyz")
 
 
@@ -180,7 +180,8 @@ def test_default_gains_reach_the_target_and_starts_lie_within_limits(capsys):
             "trapezoidal needs an --acceleration",
         ),
         (("--time", "0.0105"), "t is 0.0105 s; expected a whole number of steps"),
-        (("--save", "run.txt", "--time", "0.01"), "expected a name in .npz or .csv"),
+        (("--save", "run.txt", "--time", "1e6"), "expected a name in .npz or .csv"),
+        (("--plot", "nowhere/run.png", "--time", "1e6"), "there is no directory 'nowhere'"),
     ],
 )
 def test_errors_take_one_line_and_status_two(capsys, arguments, message):

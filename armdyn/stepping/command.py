@@ -10,7 +10,7 @@ import numpy as np
 from rich.console import Console
 from rich.progress import Progress
 
-from armdyn import controllers, trajectories
+from armdyn import controllers, files, results, trajectories
 from armdyn.errors import SimulationError
 from armdyn.integrators import INTEGRATORS
 from armdyn.results import Result
@@ -56,6 +56,10 @@ def numbers(text: str) -> np.ndarray:
 
 def run(robot: Robot, arguments: argparse.Namespace) -> None:
     """Simulate, and say in a line how it went; what was computed is saved in any case."""
+    if arguments.save:
+        results.check(arguments.save)
+    if arguments.plot:
+        files.check_picture(arguments.plot)
     q0 = home(robot) if arguments.q0 is None else each(robot, "--q0", arguments.q0)
     screen = Console(stderr=True)
     try:
