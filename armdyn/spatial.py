@@ -20,6 +20,7 @@ from functools import singledispatch
 from typing import Any
 
 Scalar = Any  # whatever adds, subtracts and multiplies
+Row = list[Scalar]
 
 
 @singledispatch

@@ -12,9 +12,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from armdyn.arm import Arm
-from armdyn.spatial import Z_AXIS, ZERO, Rotation, Scalar, Symmetric, Vector, about_z
+from armdyn.spatial import Z_AXIS, ZERO, Rotation, Row, Scalar, Symmetric, Vector, about_z
 
-Row = list[Scalar]
 Tensor = tuple[Vector, Vector, Vector]  # by its rows
 Pair = tuple[Vector, Vector]  # (angular, linear): (wd, a) of a motion, (t, f) of a wrench
 

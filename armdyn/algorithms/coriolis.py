@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from armdyn.arm import Arm
-from armdyn.spatial import Scalar
-
-Row = list[Scalar]
+from armdyn.spatial import Row, Scalar
 
 
 def from_christoffel(

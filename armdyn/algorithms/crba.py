@@ -14,9 +14,7 @@ from typing import NamedTuple
 
 from armdyn.algorithms.stages import stage, zero
 from armdyn.arm import Arm
-from armdyn.spatial import Scalar, Symmetric, Vector, about_x, about_z
-
-Row = list[Scalar]
+from armdyn.spatial import Row, Scalar, Symmetric, Vector, about_x, about_z
 
 
 class Body(NamedTuple):

@@ -6,9 +6,8 @@ from collections.abc import Callable, Sequence
 
 from armdyn.algorithms import lin1991, newton_euler
 from armdyn.arm import Arm
-from armdyn.spatial import Scalar
+from armdyn.spatial import Row, Scalar
 
-Row = list[Scalar]
 MassMatrix = Callable[[Arm, Sequence[Scalar]], list[Row]]
 Bias = Callable[[Arm, Sequence[Scalar], Sequence[Scalar]], Row]
 ForwardDynamics = Callable[[Arm, Sequence[Scalar], Sequence[Scalar], Sequence[Scalar]], Row]

@@ -25,9 +25,8 @@ from typing import NamedTuple
 from armdyn.algorithms.kinematics import frames
 from armdyn.algorithms.stages import stage, zero
 from armdyn.arm import Arm
-from armdyn.spatial import ZERO, Scalar, Symmetric, Vector, double_cross
+from armdyn.spatial import ZERO, Row, Scalar, Symmetric, Vector, double_cross
 
-Row = list[Scalar]
 Vectors = list[Vector]
 Matrix = tuple[Vector, Vector, Vector]  # by its rows
 

@@ -10,9 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from armdyn.arm import Arm
-from armdyn.spatial import Z_AXIS, ZERO, Scalar, Vector
-
-Row = list[Scalar]
+from armdyn.spatial import Z_AXIS, ZERO, Row, Scalar, Vector
 
 
 def momentum_and_slope(arm: Arm, q: Sequence[Scalar], qd: Sequence[Scalar]) -> tuple[Row, Row]:

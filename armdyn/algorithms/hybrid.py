@@ -14,9 +14,7 @@ from armdyn.algorithms.crba import composites
 from armdyn.algorithms.kinematics import Placed, frames
 from armdyn.algorithms.stages import stage
 from armdyn.arm import Arm
-from armdyn.spatial import ZERO, Scalar, Vector
-
-Row = list[Scalar]
+from armdyn.spatial import ZERO, Row, Scalar, Vector
 
 
 def mass_matrix(arm: Arm, q: Sequence[Scalar]) -> list[Row]:

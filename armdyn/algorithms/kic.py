@@ -17,9 +17,8 @@ from typing import NamedTuple
 
 from armdyn.algorithms.kinematics import frames, named_frame
 from armdyn.arm import Arm
-from armdyn.spatial import ZERO, Scalar, Vector
+from armdyn.spatial import ZERO, Row, Scalar, Vector
 
-Row = list[Scalar]
 Cube = list[list[Row]]
 Vectors = list[Vector]
 Planes = list[list[Vector]]

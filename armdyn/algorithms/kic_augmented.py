@@ -22,9 +22,8 @@ from armdyn.algorithms.kic import added, quadratic, symmetric_part, zeros
 from armdyn.algorithms.kinematics import Placed, frames_in_first
 from armdyn.algorithms.stages import stage
 from armdyn.arm import Arm
-from armdyn.spatial import ZERO, Scalar, Symmetric, Vector, steiner
+from armdyn.spatial import ZERO, Row, Scalar, Symmetric, Vector, steiner
 
-Row = list[Scalar]
 Cube = list[list[Row]]
 Vectors = list[Vector]
 Pairs = dict[tuple[int, int], Vector]

@@ -12,9 +12,8 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from armdyn.arm import Arm
-from armdyn.spatial import Z_AXIS, ZERO, Scalar, Vector
+from armdyn.spatial import Z_AXIS, ZERO, Row, Scalar, Vector
 
-Row = list[Scalar]
 Columns = tuple[Vector, Vector, Vector, Vector]  # of a 4x4 matrix, without its last row
 
 

@@ -20,9 +20,8 @@ from typing import NamedTuple
 
 from armdyn.algorithms.stages import stage
 from armdyn.arm import Arm
-from armdyn.spatial import Z_AXIS, ZERO, Rotation, Scalar, Symmetric, Vector
+from armdyn.spatial import Z_AXIS, ZERO, Rotation, Row, Scalar, Symmetric, Vector
 
-Row = list[Scalar]
 Vectors = dict[int, Vector]
 Pairs = dict[tuple[int, int], Vector]
 

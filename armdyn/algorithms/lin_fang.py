@@ -18,9 +18,7 @@ from typing import NamedTuple
 
 from armdyn.algorithms.stages import stage
 from armdyn.arm import Arm
-from armdyn.spatial import ZERO, Rotation, Scalar, Symmetric, Vector
-
-Row = list[Scalar]
+from armdyn.spatial import ZERO, Rotation, Row, Scalar, Symmetric, Vector
 
 
 class Composites(NamedTuple):

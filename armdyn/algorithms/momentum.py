@@ -22,9 +22,8 @@ from typing import NamedTuple
 from armdyn.algorithms.kinematics import frames_in_first
 from armdyn.algorithms.stages import stage
 from armdyn.arm import Arm
-from armdyn.spatial import ZERO, Dyads, Scalar, Symmetric, Vector, double_cross
+from armdyn.spatial import ZERO, Dyads, Row, Scalar, Symmetric, Vector, double_cross
 
-Row = list[Scalar]
 Matrix = tuple[Vector, Vector, Vector]  # by its rows
 
 

@@ -12,9 +12,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from armdyn.arm import Arm
-from armdyn.spatial import Z_AXIS, ZERO, Scalar, Symmetric, Vector
-
-Row = list[Scalar]
+from armdyn.spatial import Z_AXIS, ZERO, Row, Scalar, Symmetric, Vector
 
 
 class Motion(NamedTuple):

@@ -19,9 +19,7 @@ from armdyn.algorithms.lagrange import (
     trace,
 )
 from armdyn.arm import Arm
-from armdyn.spatial import Scalar
-
-Row = list[Scalar]
+from armdyn.spatial import Row, Scalar
 
 
 def velocity_coefficients(arm: Arm, deltas: Differentials) -> list[list[Row]]:
