@@ -25,7 +25,8 @@ ROUNDING = 64 * EPS  # of a rotation's entries, or of the arm's length: noise, r
 PARALLEL = 1e-9  # rad: axes closer than this are parallel, x-axes closer to square are square
 STEEP = 0.1  # rad: a free line that leans less against another is better laid on a known point
 NOTED, REFUSED = 1e-12, 1e-7  # relative accuracy that nearly parallel axes may cost
-SEVERAL = 16.0  # times the loss predicted: what random arms have lost at most, and some room
+COSTS = "cost a relative accuracy of up to"
+SEVERAL = 8.0  # times the loss predicted; random arms have lost five times it, one in thousands
 
 
 @dataclass(frozen=True)
@@ -36,7 +37,15 @@ class Axis:
     revolute: bool
     placement: Pose  # of link i's own frame in that of link i - 1 (the first: in the base frame)
     direction: Triple  # a unit vector in link i's own frame, through whose origin the axis runs
-    travel: float = 0.0  # how far a prismatic joint slides from q = 0 [m]; inf: as far as you like
+
+
+@dataclass(frozen=True)
+class Extent:
+    """How large an arm is, in several ways [m]."""
+
+    reach: float  # its length, the measure of rounding
+    gyration: float  # its largest radius of gyration about a joint, or its reach if that is less
+    slides: float = 0.0  # how far its prismatic joints slide from q = 0, together
 
 
 @dataclass(frozen=True)
@@ -62,14 +71,18 @@ class Step:
     slide_in: float
 
 
-def normal_frames(axes: Sequence[Axis], reach: float, snap: float) -> tuple[list[Row], list[str]]:
+def normal_frames(
+    axes: Sequence[Axis], extent: Extent, snap: float, moved: float = 0.0
+) -> tuple[list[Row], list[str]]:
     """The rows of the table, the first of them zero, and notes on what was moved or lost.
 
     Args:
         axes: the joints from base to tip.
-        reach: the arm's length [m], the measure of rounding.
+        extent: of the arm.
         snap: angles within ``snap`` [rad] of a quarter turn become it.
+        moved: by how much angles were snapped before, in all [rad].
     """
+    reach = extent.reach
     joint_frames = _joint_frames(axes, reach)
     rows: list[Row] = []
     notes: list[str] = []
@@ -78,7 +91,7 @@ def normal_frames(axes: Sequence[Axis], reach: float, snap: float) -> tuple[list
         if i + 1 < len(axes):
             across = joint_frames[i].inverse() @ axes[i + 1].placement @ joint_frames[i + 1]
             step = _step(tidy(across, reach), before, reach, snap)
-            notes += _losses(axes, i, across, step, reach, snap)
+            notes += _losses((axis.name, axes[i + 1].name), across, step, extent, snap)
         else:  # nothing follows: x_n as it comes, so that theta_n = d_n = 0
             step = Step(before.turn_in, before.slide_in, 0.0, 0.0, 0.0, 0.0)
         frame = joint_frames[i] @ _along_z(step.turn_out, step.slide_out)
@@ -90,7 +103,12 @@ def normal_frames(axes: Sequence[Axis], reach: float, snap: float) -> tuple[list
             d = _length(step.slide_out - before.slide_in, reach)
             rows.append(Row(before.b, beta, d, theta, tidy(frame, reach)))
             notes += _moved(axis.name, angles, (beta, theta))
+            moved += abs(beta - angles[0]) + abs(theta - angles[1])
         before = step
+    if moved > PARALLEL:  # less is taken for the rounding of what the file means
+        notes.append(
+            f"angles snapped by {moved:.1e} rad in all may {COSTS} {_tilted(moved, extent)}"
+        )
     return _with_offsets_in_slides(axes, rows, reach), notes
 
 
@@ -245,35 +263,35 @@ def _moved(name: str, angles: tuple[float, float], snapped: tuple[float, float])
 
 
 def _losses(
-    axes: Sequence[Axis], i: int, across: Pose, step: Step, reach: float, snap: float
+    joints: tuple[str, str], across: Pose, step: Step, extent: Extent, snap: float
 ) -> list[str]:
-    """What it costs that axes i and i + 1 are nearly parallel, of the largest a quantity can be.
+    """What it costs that two axes are nearly parallel, of the largest that a quantity can be.
 
-    Made parallel, they misplace what they carry, the more the farther it slides (unlimited slides
-    are taken to stay within the arm's length); else their common normal runs off, and the frames
-    with it.
+    Made parallel, they misplace what they carry, along with its slides; else their common normal
+    runs off, and the frames with it. Either weighs the more, the closer to its joints mass lies.
     """
     angle = _angle_off_parallel(np.array(across.rotation)[:, 2])
-    pair = (
-        f"the axes of joints {axes[i].name!r} and {axes[i + 1].name!r} are {angle:.2e} rad off "
-        "parallel"
-    )
-    cost = "a relative accuracy of up to"
+    pair = f"the axes of joints {joints[0]!r} and {joints[1]!r} are {angle:.2e} rad off parallel"
     if angle <= ROUNDING:
         return []
     if angle <= max(PARALLEL, snap):
-        slides = sum(axis.travel if math.isfinite(axis.travel) else reach for axis in axes)
-        loss = angle * (1 + slides / reach)
-        return [f"{pair}: made parallel, which costs {cost} {SEVERAL * loss:.1e}"]
+        return [f"{pair}: made parallel, which may {COSTS} {_tilted(angle, extent)}"]
     away = max(abs(step.slide_out), abs(step.slide_in))
-    loss = EPS * (away / reach) ** 2
+    loss = EPS * (away / extent.gyration) ** 2
     said = (
-        f"{pair}, so that their common normal stands {away:.1e} m away and costs {cost} "
+        f"{pair}, so that their common normal stands {away:.1e} m away and may {COSTS} "
         f"{SEVERAL * loss:.1e}"
     )
     if loss > REFUSED:
         raise ModelError(f"{said}; snap={_round_up(angle):g} (rad) accepts making them parallel")
     return [said] if SEVERAL * loss > NOTED else []
+
+
+def _tilted(angle: float, extent: Extent) -> str:
+    """The relative accuracy that may be lost where joints are turned by that much [rad]."""
+    bound = SEVERAL * angle * (extent.reach + extent.slides) / extent.gyration
+    slides = f" while slides stay within {extent.slides:.3g} m in all" if extent.slides else ""
+    return f"{bound:.1e}{slides}"
 
 
 def _round_up(angle: float) -> float:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import numpy as np
@@ -19,7 +19,7 @@ from armdyn.errors import ModelError
 from armdyn.inertia import Inertia
 from armdyn.loaders import dh
 from armdyn.loaders.markup import Element, parse
-from armdyn.loaders.normal_frames import ROUNDING, Axis, Row, normal_frames, tidy
+from armdyn.loaders.normal_frames import ROUNDING, Axis, Extent, Row, normal_frames, tidy
 from armdyn.loaders.tree import LARGEST, Serial, Tree, TreeJoint, TreeLink, choose
 from armdyn.pose import IDENTITY, Pose, Triple, rotation_about, triple
 
@@ -58,7 +58,7 @@ def load(
     robot = parse(text)
     if robot.tag != "robot":
         raise ModelError(f"{robot.label} is the root of the XML; expected <robot>")
-    reader = Reader(max(snap, ROUNDING), [])
+    reader = Reader(max(snap, ROUNDING))
     tree = Tree(
         [reader.link(element) for element in robot.named("link")],
         [reader.joint(element) for element in robot.named("joint")],
@@ -69,19 +69,20 @@ def load(
         gravity=dh.vector("gravity", gravity),
         locked=tuple(serial.locked.items()),
         check=check,
-        **_in_normal_frames(tree, serial, snap, reader.notes + serial.notes),
+        **_in_normal_frames(tree, serial, snap, reader),
     )
 
 
 # Reading ------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
+@dataclass
 class Reader:
     """Reads elements; says in ``notes`` which of their angles it snapped."""
 
     snap: float  # rad
-    notes: list[str]
+    notes: list[str] = field(default_factory=list)
+    moved: float = 0.0  # by which angles were snapped, in all [rad]
 
     def link(self, element: Element) -> TreeLink:
         """A <link> with its inertia, if it has any."""
@@ -120,9 +121,8 @@ class Reader:
         shift = origin.triple("xyz", ORIGIN, LARGEST)
         angles = origin.triple("rpy", ORIGIN, LARGEST)
         turns = [dh.snapped(angle, self.snap) for angle in angles]
-        moved = max(abs(turn - angle) for turn, angle in zip(turns, angles, strict=True))
-        if moved > ROUNDING:
-            self.note(origin, "rpy", f"snapped by {moved:.1e} rad to quarter turns")
+        moved = sum(abs(turn - angle) for turn, angle in zip(turns, angles, strict=True))
+        self.note(origin, "rpy", moved, "quarter turns")
         x, y, z = map(rotation_about, "xyz", turns)
         return Pose.of(z @ y @ x, shift)
 
@@ -140,14 +140,16 @@ class Reader:
         moved = float(np.linalg.norm(unit - nearest))
         if abs(nearest).sum() != 1 or moved > self.snap:
             return triple(unit)
-        if moved > ROUNDING:
-            self.note(element, "xyz", f"snapped by {moved:.1e} rad to a coordinate axis")
+        self.note(element, "xyz", moved, "a coordinate axis")
         return triple(nearest)
 
-    def note(self, element: Element, attribute: str, what: str) -> None:
-        """Remember what was done to an attribute."""
-        value = element.attributes[attribute]
-        self.notes.append(f"{element.label} {attribute}={value!r} {what}")
+    def note(self, element: Element, attribute: str, moved: float, to: str) -> None:
+        """Remember by how much [rad] an attribute was snapped, and to what."""
+        if moved > ROUNDING:
+            value = element.attributes[attribute]
+            said = f"{attribute}={value!r} snapped by {moved:.1e} rad to {to}"
+            self.notes.append(f"{element.label} {said}")
+            self.moved += moved
 
 
 def _mimics(element: Element | None) -> tuple[str, float, float] | None:
@@ -175,23 +177,17 @@ def _properties(element: Element, kind: str) -> dict[str, Any]:
 # Converting ---------------------------------------------------------------------------------
 
 
-def _in_normal_frames(tree: Tree, serial: Serial, snap: float, notes: list[str]) -> dict[str, Any]:
+def _in_normal_frames(tree: Tree, serial: Serial, snap: float, reader: Reader) -> dict[str, Any]:
     """Joints, links, base, tip, frames and notes of the chain."""
     placed = _placed(tree, serial)
     axes = [
-        Axis(
-            joint.name,
-            joint.type != "prismatic",
-            _placement(joint, placed),
-            joint.axis,
-            _travel(joint),
-        )
+        Axis(joint.name, joint.type != "prismatic", _placement(joint, placed), joint.axis)
         for joint in serial.moving
     ]
     tip = placed[serial.tip][1]
-    distances = [axis.placement.translation for axis in axes[1:]] + [tip.translation]
-    reach = sum(math.hypot(*distance) for distance in distances) or 1.0
-    rows, losses = normal_frames(axes, reach, snap)
+    extent = _extent(tree, serial, placed, axes, tip)
+    reach = extent.reach
+    rows, losses = normal_frames(axes, extent, snap, reader.moved)
     carriers = [IDENTITY] + [row.frame for row in rows]  # the base, then E_1, E_2, ...
     frames = [
         Frame(link, i - 1, tidy(carriers[i].inverse() @ pose, reach))
@@ -209,7 +205,7 @@ def _in_normal_frames(tree: Tree, serial: Serial, snap: float, notes: list[str])
         "base": tidy(axes[0].placement @ rows[0].frame, reach),
         "tip": tidy(rows[-1].frame.inverse() @ tip, reach),
         "frames": tuple(frames),
-        "notes": (*notes, *losses),
+        "notes": (*reader.notes, *serial.notes, *losses),
     }
 
 
@@ -233,11 +229,34 @@ def _placement(joint: TreeJoint, placed: dict[str, tuple[int, Pose]]) -> Pose:
     return placed[joint.parent][1] @ joint.origin
 
 
-def _travel(joint: TreeJoint) -> float:
-    """How far a joint slides from zero [m]."""
+def _extent(
+    tree: Tree,
+    serial: Serial,
+    placed: dict[str, tuple[int, Pose]],
+    axes: Sequence[Axis],
+    tip: Pose,
+) -> Extent:
+    """How large the arm is, with all joints at zero."""
+    distances = [axis.placement.translation for axis in axes[1:]] + [tip.translation]
+    reach = sum(math.hypot(*distance) for distance in distances) or 1.0
+    body, largest = Inertia(), 0.0  # all from link i outward, in link i's frame
+    for i in reversed(range(len(axes))):
+        links = (Frame(name, i, pose) for name, (k, pose) in placed.items() if k == i + 1)
+        body += _lumped(tree, list(links))
+        if axes[i].revolute:
+            z = np.array(axes[i].direction)
+            largest = max(largest, float(z @ body.matrix @ z))
+        body = body.seen_from(axes[i].placement)
+    gyration = math.sqrt(largest / body.mass) if largest > 0 and body.mass > 0 else reach
+    return Extent(reach, min(reach, gyration), sum(_travel(j, reach) for j in serial.moving))
+
+
+def _travel(joint: TreeJoint, reach: float) -> float:
+    """How far a joint slides from zero [m]; the arm's length where its limits do not say."""
     if joint.type != "prismatic":
         return 0.0
-    return max(abs(joint.properties.get(end, math.inf)) for end in ("lower", "upper"))
+    farthest = max(abs(joint.properties.get(end, 0.0)) for end in ("lower", "upper"))
+    return farthest or reach
 
 
 def _joint(joint: TreeJoint, row: Row) -> Joint:
@@ -255,14 +274,16 @@ def _joint(joint: TreeJoint, row: Row) -> Joint:
 def _lumped(tree: Tree, frames: Sequence[Frame]) -> Inertia:
     """The inertia of links fixed to one another; what only rounding left of it is zero."""
     total = Inertia()
-    moment = square = 0.0  # the sizes of what is added
+    mass = moment = square = 0.0  # the sizes of what is added
     for frame in frames:
         link = tree.links[frame.name]
         total += link.inertia.seen_from(frame.pose @ link.inertial)
         arm = math.hypot(*frame.pose.translation) + math.hypot(*link.inertial.translation)
+        mass += abs(link.inertia.mass)
         moment += abs(link.inertia.mass) * arm
         square += abs(link.inertia.mass) * arm**2 + max(map(abs, link.inertia.tensor))
     xx, xy, xz, yy, yz, zz = total.tensor
     xy, xz, yz = (product if abs(product) > ROUNDING * square else 0.0 for product in (xy, xz, yz))
     x, y, z = (h if abs(h) > ROUNDING * moment else 0.0 for h in total.first_moment)
-    return Inertia(total.mass, (x, y, z), (xx, xy, xz, yy, yz, zz))
+    m = total.mass if abs(total.mass) > ROUNDING * mass else 0.0
+    return Inertia(m, (x, y, z), (xx, xy, xz, yy, yz, zz))
