@@ -18,6 +18,10 @@ if TYPE_CHECKING:
 
 POSTURES = 3
 SINGULAR = 1e-13  # of M scaled to a unit diagonal; rounding leaves about n eps
+INDEFINITE = (
+    "the mass matrix is not positive definite: forward dynamics, which does not pivot, may lose "
+    "digits or divide by zero"
+)
 
 
 class Finding(str):
@@ -26,7 +30,7 @@ class Finding(str):
 
 def findings(chain: Chain) -> list[str]:
     """All that keeps this arm from existing, in words."""
-    return bodies(chain) or motion(chain)
+    return bodies(chain) + motion(chain)
 
 
 def structure(chain: Chain) -> Iterator[str]:
@@ -118,15 +122,13 @@ def motion(chain: Chain) -> list[str]:
         M: np.ndarray = np.array(mass_matrix(arm, q.tolist())) + np.diag(rotors)
         if not np.isfinite(M).all():
             return ["the mass matrix has entries too large for a double; expected SI units"]
-        diagonal = M.diagonal()
-        if (diagonal > 0).all():
-            scale = np.sqrt(diagonal)
-            moments, directions = np.linalg.eigh(M / scale / scale[:, None])
-            if moments[0] > SINGULAR:
-                return []
-            worst = int(np.abs(directions[:, 0]).argmax())
-        else:
-            worst = int(diagonal.argmin())
+        scale = np.sqrt(np.abs(M.diagonal()))
+        scale[scale == 0] = 1.0
+        moments, directions = np.linalg.eigh(M / scale / scale[:, None])
+        least = int(np.abs(moments).argmin())
+        if abs(moments[least]) > SINGULAR:
+            return [INDEFINITE] if moments[0] < 0 else []
+        worst = int(np.abs(directions[:, least]).argmax())
     name = chain.joints[worst].name
     return [
         f"joint {name!r} moves nothing that has inertia: the mass matrix is singular at every "

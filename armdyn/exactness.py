@@ -9,13 +9,14 @@ from typing import Any
 
 import numpy as np
 
+from armdyn import algorithms
 from armdyn.chain import Chain
 from armdyn.quantities import ARGUMENTS, Task, formula
 
 DIGITS = 50
-REFERENCES: Mapping[str, str] = {  # by which methods are judged, where it is not newton-euler
-    "christoffel": "momentum",
-    "forward_dynamics": "articulated-body",
+REFERENCES: Mapping[str, tuple[str, ...]] = {  # the first that applies judges the others
+    "christoffel": ("momentum", "lagrange"),
+    "forward_dynamics": ("articulated-body",),
 }
 NEGLIGIBLE = 1e-6  # what a joint with less of a quantity than others is measured by is theirs
 NOTHING = 1e-40  # less than this is the rounding of fifty digits
@@ -78,7 +79,12 @@ class Reference:
     """
 
     def __init__(self, chain: Chain, quantity: str, states: States) -> None:
-        self.method = REFERENCES.get(quantity, "newton-euler")
+        natural = chain.on(float)
+        self.method = next(
+            name
+            for name in REFERENCES.get(quantity, ("newton-euler",))
+            if not algorithms.find(quantity, name).refuses(natural)
+        )
         task = Task(quantity, self.method)
         columns = [states[argument].tolist() for argument in ARGUMENTS[quantity]]
         with localcontext(prec=DIGITS):

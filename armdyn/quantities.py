@@ -150,7 +150,11 @@ def cheapest(chain: Chain, quantity: str) -> str:
 
     On more than a few joints, methods that are far from the best on generic arms are not tried.
     """
-    able = [m for m in methods(quantity) if m.exact and not m.refuses(chain.on(float))]
+    natural = chain.on(float)
+    able = [m for m in methods(quantity) if m.exact and not m.refuses(natural)]
+    if not able:
+        reasons = "; ".join(f"{m.name}: {m.refuses(natural)}" for m in methods(quantity))
+        raise MethodError(f"no method of {quantity} applies to {chain.name!r}: {reasons}")
     generic = {m.name: max(0.0, m.operations(chain.n)) for m in able}
     if chain.n <= SMALL:
         return min(generic, key=lambda name: program_cost(chain, quantity, name))

@@ -322,7 +322,7 @@ class Robot:
         try:
             function = self._functions.get(tasks)
         except TypeError:  # not hashable, so not a name
-            given = [name for task in tasks for name in (task.method, task.frame) if name]
+            given = [name for task in tasks for name in (task.method, task.frame)]
             raise MethodError(f"method and frame are names, not {given}") from None
         if function is None:
             for task in tasks:

@@ -38,6 +38,8 @@ from armdyn.polynomial import Polynomial
 if TYPE_CHECKING:
     from armdyn.arm import Arm
 
+FAR = 100.0  # times the largest m |c|^2 that a body can have: it costs as much accuracy
+
 STATE = {  # quantity -> the arguments after the arm, each a sequence of n scalars
     "mass_matrix": ("q",),
     "bias": ("q", "qd"),
@@ -81,10 +83,16 @@ class Method:
 
 
 def without_centres(arm: Arm) -> str | None:
-    """Why a method about centres of mass does not apply: a link, read with "warn", has none."""
-    for i, (m, h) in enumerate(zip(arm.mass, arm.first_moment, strict=True), start=1):
-        if m < 0 or (m == 0 and any(h)):
-            return f"link {i} has no centre of mass (mass {m:g} kg, first moment {[*h]} kg m)"
+    """Why a method about centres of mass does not apply: a link, read with "warn", has none.
+
+    Or one so far away that no body of its inertia has it, and what is computed there cancels: of
+    any body m |c|^2 is at most half the trace of its tensor.
+    """
+    links = zip(arm.mass, arm.first_moment, arm.inertia, strict=True)
+    for i, (m, h, J) in enumerate(links, start=1):
+        if m < 0 or h @ h > FAR * m * max(0.0, J.xx + J.yy + J.zz):
+            moment = ", ".join(f"{x:g}" for x in h)
+            return f"link {i} has no centre of mass (mass {m:g} kg, first moment ({moment}) kg m)"
     return None
 
 

@@ -90,7 +90,8 @@ def batch(program: Program, dtype: str, width: int) -> str:
         pointers="\n".join(pointers(kernel)),
         buffers=each(
             f"  {{x}}.buffer = alloca [{width} x [{{size}} x {scalar}]], align 64", [*size]
-        ).replace("align 64", f"align {PAGE}", 1),
+        )
+        + f"\n  %frame = alloca i8, align {PAGE}",
         places=each(
             "  {x}.offset = mul i64 %i, {row}\n"
             "  {x}.here = getelementptr i8, ptr {x}, i64 {x}.offset",

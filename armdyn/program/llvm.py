@@ -247,7 +247,7 @@ class Kernel:
 def cut(program: Program) -> list[list[list[int]]]:
     """The program's units dealt out to parts of about PART instructions, if they exceed WHOLE.
 
-    Instructions are here also the stores of results, and the loads of values that wait from an
+    Instructions are here also the stores of results, and the loads of operands that wait from an
     earlier part.
     """
     todo, stores = units(program), Counter(program.outputs)

@@ -241,7 +241,10 @@ def record(function: Callable[..., Any], inputs: Mapping[str, int], name: str = 
         name: of the program.
     """
     tape = Tape(inputs)
-    return tape.finish(name, function(*tape.arguments()))
+    try:
+        return tape.finish(name, function(*tape.arguments()))
+    except ZeroDivisionError:
+        raise TraceError(f"{name} divides by zero, whatever its arguments are") from None
 
 
 def _flatten(result: Any, into: list[Scalar]) -> tuple[int, ...]:

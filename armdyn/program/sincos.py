@@ -3,8 +3,8 @@
 The angle is reduced to r in (-pi/4, pi/4) by k quarter turns, pi/2 being given in three parts
 (Cody and Waite); with fma each step is exact while k pi/2 and x agree, so that r has the full
 precision of the type. Minimax polynomials (fdlibm's in double, Cephes' in single) then give sin r
-and cos r, which k swaps and negates. Within 2 ulp to |x| = LIMIT; what lies beyond goes to libm.
-Infinity and NaN give NaN.
+and cos r, which k swaps and negates. Within 2 ulp to the format's limit of |x|; what lies beyond
+goes to libm. Infinity and NaN give NaN.
 """
 
 from __future__ import annotations
@@ -120,7 +120,7 @@ def _side_by_side(emit: Emit, x: list[str], form: Format, lanes: int) -> list[tu
     swap = each(f"icmp slt {whole} {{}}, {{}}", top, integer(0))
     choice = f"select <{lanes} x i1> {{}}, {real} {{}}, {real} {{}}"
     sine, cosine = each(choice, swap, c, s), each(choice, swap, s, c)
-    odd = each(f"and {whole} {{}}, {{}}", turns, integer(2))
-    half = each(f"shl {whole} {{}}, {{}}", odd, integer(form.bits - 2))
+    second = each(f"and {whole} {{}}, {{}}", turns, integer(2))  # a half turn, or none
+    half = each(f"shl {whole} {{}}, {{}}", second, integer(form.bits - 2))
     opposite = each(f"xor {whole} {{}}, {{}}", half, top)
     return list(zip(signed(sine, half), signed(cosine, opposite), strict=True))
