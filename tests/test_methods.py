@@ -66,15 +66,20 @@ def relative_error(found, truth):
 
 @pytest.mark.parametrize("quantity", ["mass_matrix", "bias", "gravity", "inverse_dynamics"])
 def test_equals_newton_euler(quantity):
-    """To 1e-11 relative, on every arm, mount and state."""
+    """To 1e-11 relative, on every arm, mount and state.
+
+    Of a mass matrix, gravity matters to the minimal parameters alone.
+    """
     rng = np.random.default_rng(1)
     truth = getattr(newton_euler, quantity)
-    for chain in (variant for arm in ARMS for variant in gravities(arm)):
+    for place, chain in (pair for arm in ARMS for pair in enumerate(gravities(arm))):
         state = [
             row.tolist() for row in rng.uniform(-math.pi, math.pi, (len(STATE[quantity]), chain.n))
         ]
         expected = truth(chain.on(float), *state)
         for method in CATALOGUE[quantity]:
+            if place and quantity == "mass_matrix" and method.view == "natural":
+                continue
             if method.exact and not method.refuses(chain.on(float)):
                 found = method.function(chain.on(float, method.view), *state)
                 error = relative_error(found, expected)

@@ -26,8 +26,6 @@ from armdyn.papers.claims import SIZES, Claim, Grid, Part, Table, revolute, row,
 from armdyn.polynomial import Polynomial
 from armdyn.spatial import sincos
 
-pytestmark = pytest.mark.xdist_group("papers")  # the tables are made once, which takes 15 s
-
 CLAIMS = [
     *lin1991.TABLE_I,
     *lin1991.TEXT,
