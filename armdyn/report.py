@@ -15,6 +15,7 @@ from rich.text import Text
 
 from armdyn import consistency
 from armdyn.chain import Chain, Joint
+from armdyn.inertia import Inertia
 from armdyn.robot import Robot
 
 MDH = ("b [m]", "beta [deg]", "d [m]", "theta [deg]")
@@ -109,7 +110,7 @@ def html(robot: Robot) -> str:
     rows = []
     for i, (joint, link) in enumerate(zip(robot.chain.joints, robot.chain.links, strict=True)):
         bounds = [f"{x:.4g}" if math.isfinite(x) else "-" for x in (joint.lower, joint.upper)]
-        mass, com = f"{link.inertia.mass:.4g}", _numbers(link.inertia.com)
+        mass, com = f"{link.inertia.mass:.4g}", _centre(link.inertia)
         rows.append((str(i + 1), joint.name, *_mdh_row(joint), *bounds, mass, com))
     headings = "", "joint", *MDH, "lower", "upper", "mass [kg]", "centre of mass [m]"
     notes = "".join(f"<br>note: {escape(note)}" for note in robot.notes)
@@ -193,9 +194,13 @@ def _link_table(chain: Chain) -> Table:
     )
     for link in chain.links:
         moments = np.linalg.eigvalsh(link.inertia.about_com)
-        row = f"{link.inertia.mass:.4g}", _numbers(link.inertia.com), _numbers(moments)
+        row = f"{link.inertia.mass:.4g}", _centre(link.inertia), _numbers(moments)
         table.add_row(link.name, *row)
     return table
+
+
+def _centre(body: Inertia) -> str:
+    return _numbers(body.com) if body.mass else "-"
 
 
 def _upright(pose: Any) -> bool:
