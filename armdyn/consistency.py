@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 POSTURES = 3
 SINGULAR = 1e-13  # of M scaled to a unit diagonal; rounding leaves about n eps
 INDEFINITE = (
-    "the mass matrix is not positive definite: forward dynamics, which does not pivot, may lose "
-    "digits or divide by zero"
+    "the mass matrix is not positive definite at a posture tried: forward dynamics, which does not "
+    "pivot, may lose digits or divide by zero"
 )
 
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from decimal import Decimal, localcontext
+from decimal import Decimal, InvalidOperation, localcontext
 from typing import Any
 
 import numpy as np
 
 from armdyn import algorithms
 from armdyn.chain import Chain
+from armdyn.errors import MethodError
 from armdyn.quantities import ARGUMENTS, Task, formula
 
 DIGITS = 50
@@ -88,7 +89,10 @@ class Reference:
         task = Task(quantity, self.method)
         columns = [states[argument].tolist() for argument in ARGUMENTS[quantity]]
         with localcontext(prec=DIGITS):
-            self._truth = _evaluated(formula(chain, Decimal, task), Decimal, columns)
+            try:
+                self._truth = _evaluated(formula(chain, Decimal, task), Decimal, columns)
+            except (ZeroDivisionError, InvalidOperation):
+                raise MethodError(f"{quantity} of {chain.name!r} divides by zero") from None
         size = np.abs(self._by_joint(self._truth, chain.n)).max(axis=(0, 2))
         largest = size.max() or 1.0
         self._scale = np.where(size < NEGLIGIBLE * largest, largest, size)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +30,7 @@ def check_picture(path: str | Path) -> None:
 
 def check_directory(path: str | Path) -> None:
     """Refuse a file in a directory that is not there."""
-    if not Path(path).parent.is_dir():
+    if not os.path.isdir(Path(path).parent):
         raise ArmdynError(
             f"cannot write {str(path)!r}: there is no directory {str(Path(path).parent)!r}"
         )
@@ -40,5 +41,6 @@ def save_picture(drawn: Any, path: str | Path) -> None:
     check_picture(path)
     try:
         drawn.savefig(path, dpi=160)
-    except OSError as error:
-        raise ArmdynError(f"cannot write {str(path)!r}: {error.strerror}") from None
+    except (OSError, RuntimeError) as error:  # RuntimeError: a format's own tools are missing
+        reason = getattr(error, "strerror", None) or error
+        raise ArmdynError(f"cannot write {str(path)!r}: {reason}") from None

@@ -78,7 +78,7 @@ class Task(NamedTuple):
             chain.find_frame(self.frame)
         if self.quantity in UNIQUE:
             return self
-        name = self.method or cheapest(chain, self.quantity)
+        name = cheapest(chain, self.quantity) if self.method is None else self.method
         reason = find(self.quantity, name).refuses(chain.on(float))
         if reason:
             raise MethodError(f"{name} does not apply to {chain.name!r}: {reason}")

@@ -323,11 +323,14 @@ class Robot:
             function = self._functions.get(tasks)
         except TypeError:  # not hashable, so not a name
             given = [name for task in tasks for name in (task.method, task.frame)]
+            given = [name for name in given if name is not None]
             raise MethodError(f"method and frame are names, not {given}") from None
         if function is None:
             for task in tasks:
                 _warn_if_approximate(task)
-            checked = tuple(task.settled(self.chain) if task.method else task for task in tasks)
+            checked = tuple(
+                task if task.method is None else task.settled(self.chain) for task in tasks
+            )
             function = engine.function(self.chain, checked)
             function = self._functions.setdefault(tasks, function)
         return function
@@ -338,7 +341,7 @@ _warned: set[str] = set()
 
 def _warn_if_approximate(task: Task) -> None:
     """Say once that a method asked for by name is an approximation."""
-    if task.method and not algorithms.find(task.quantity, task.method).exact:
+    if task.method is not None and not algorithms.find(task.quantity, task.method).exact:
         if task.method not in _warned:
             log.warning("%s by %s is an approximation", task.quantity, task.method)
             _warned.add(task.method)

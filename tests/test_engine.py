@@ -90,6 +90,8 @@ def test_several_quantities_in_one_function():
         arm.function(["bias"])
     with pytest.raises(armdyn.MethodError, match="method and frame are names, not .*'lin1991'"):
         arm.bias(q, qd, method=["lin1991"])
+    with pytest.raises(armdyn.MethodError, match="no method '' for bias"):
+        arm.bias(q, qd, method="")
     with pytest.raises(armdyn.MethodError, match="at least one"):
         arm.function()
 

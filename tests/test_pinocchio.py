@@ -216,6 +216,30 @@ def test_nearly_parallel_axes(digits):
         assert (refused > 0) == (BORDER < digits <= 9)
 
 
+def test_a_heavy_gantry_with_a_light_wrist_costs_nothing():
+    """Its wrist has next to no inertia beside it, but all of its axes are perpendicular."""
+    parts, parent = ['<robot name="gantry"><link name="base"/>'], "base"
+    for kind, axis, mass in (
+        ("prismatic", "1 0 0", 2000),
+        ("prismatic", "0 1 0", 2000),
+        ("prismatic", "0 0 1", 400),
+        ("continuous", "0 0 1", 1e-3),
+    ):
+        child = f"link{len(parts)}"
+        parts.append(
+            f'<joint name="to_{child}" type="{kind}"><parent link="{parent}"/>'
+            f'<child link="{child}"/><origin xyz="0.3 0.4 0.5"/><axis xyz="{axis}"/>'
+            f'<limit lower="-1" upper="1" velocity="1" effort="1"/></joint>'
+            f'<link name="{child}"><inertial><mass value="{mass}"/><inertia ixx="1e-6" iyy="1e-6" '
+            f'izz="1e-6" ixy="0" ixz="0" iyz="0"/></inertial></link>'
+        )
+        parent = child
+    text = "".join([*parts, "</robot>"])
+    chain = urdf.load(text, snap=0)
+    assert not chain.notes
+    assert max(errors(text, chain, parent).values()) < 1e-12
+
+
 STAGES = """
 <robot name="stages">
   <link name="base"/>

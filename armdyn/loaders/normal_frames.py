@@ -41,11 +41,18 @@ class Axis:
 
 @dataclass(frozen=True)
 class Extent:
-    """How large an arm is, in several ways [m]."""
+    """How large an arm is, with all joints at zero."""
 
-    reach: float  # its length, the measure of rounding
-    gyration: float  # its largest radius of gyration about a joint, or its reach if that is less
-    slides: float = 0.0  # how far its prismatic joints slide from q = 0, together
+    reach: float  # its length [m], the measure of rounding
+    slides: float  # how far its prismatic joints slide from q = 0, together [m]
+    inertia: float  # the largest that a joint moves [kg m^2, or kg]
+    carried: tuple[float, ...]  # the mass that each joint moves [kg]
+
+    def gyration(self, i: int) -> float:
+        """The radius [m] at which what joint i carries would have that inertia, or the reach."""
+        if self.inertia <= 0 or self.carried[i] <= 0:
+            return self.reach
+        return min(self.reach, math.sqrt(self.inertia / self.carried[i]))
 
 
 @dataclass(frozen=True)
@@ -80,7 +87,8 @@ def normal_frames(
         axes: the joints from base to tip.
         extent: of the arm.
         snap: angles within ``snap`` [rad] of a quarter turn become it.
-        moved: by how much angles were snapped before, in all [rad].
+        moved: by how much angles were snapped before, in all [rad]. Snapping by less than PARALLEL
+            is not counted: it is taken for the rounding of what the file means.
     """
     reach = extent.reach
     joint_frames = _joint_frames(axes, reach)
@@ -91,7 +99,7 @@ def normal_frames(
         if i + 1 < len(axes):
             across = joint_frames[i].inverse() @ axes[i + 1].placement @ joint_frames[i + 1]
             step = _step(tidy(across, reach), before, reach, snap)
-            notes += _losses((axis.name, axes[i + 1].name), across, step, extent, snap)
+            notes += _losses(axes, i, across, step, extent, snap)
         else:  # nothing follows: x_n as it comes, so that theta_n = d_n = 0
             step = Step(before.turn_in, before.slide_in, 0.0, 0.0, 0.0, 0.0)
         frame = joint_frames[i] @ _along_z(step.turn_out, step.slide_out)
@@ -103,12 +111,12 @@ def normal_frames(
             d = _length(step.slide_out - before.slide_in, reach)
             rows.append(Row(before.b, beta, d, theta, tidy(frame, reach)))
             notes += _moved(axis.name, angles, (beta, theta))
-            moved += abs(beta - angles[0]) + abs(theta - angles[1])
+            moves = abs(beta - angles[0]), abs(theta - angles[1])
+            moved += sum(move for move in moves if move > PARALLEL)
         before = step
-    if moved > PARALLEL:  # less is taken for the rounding of what the file means
-        notes.append(
-            f"angles snapped by {moved:.1e} rad in all may {COSTS} {_tilted(moved, extent)}"
-        )
+    if moved:
+        bound = _tilted(moved, extent, 0)
+        notes.append(f"angles snapped by {moved:.1e} rad in all may {COSTS} {bound}")
     return _with_offsets_in_slides(axes, rows, reach), notes
 
 
@@ -263,21 +271,22 @@ def _moved(name: str, angles: tuple[float, float], snapped: tuple[float, float])
 
 
 def _losses(
-    joints: tuple[str, str], across: Pose, step: Step, extent: Extent, snap: float
+    axes: Sequence[Axis], i: int, across: Pose, step: Step, extent: Extent, snap: float
 ) -> list[str]:
-    """What it costs that two axes are nearly parallel, of the largest that a quantity can be.
+    """What it costs that axes i and i + 1 are nearly parallel, of the largest a quantity can be.
 
     Made parallel, they misplace what they carry, along with its slides; else their common normal
     runs off, and the frames with it. Either weighs the more, the closer to its joints mass lies.
     """
     angle = _angle_off_parallel(np.array(across.rotation)[:, 2])
-    pair = f"the axes of joints {joints[0]!r} and {joints[1]!r} are {angle:.2e} rad off parallel"
-    if angle <= ROUNDING:
+    if angle <= ROUNDING or angle >= max(STEEP, snap):
         return []
+    first, second = axes[i].name, axes[i + 1].name
+    pair = f"the axes of joints {first!r} and {second!r} are {angle:.2e} rad off parallel"
     if angle <= max(PARALLEL, snap):
-        return [f"{pair}: made parallel, which may {COSTS} {_tilted(angle, extent)}"]
+        return [f"{pair}: made parallel, which may {COSTS} {_tilted(angle, extent, i + 1)}"]
     away = max(abs(step.slide_out), abs(step.slide_in))
-    loss = EPS * (away / extent.gyration) ** 2
+    loss = EPS * (away / extent.gyration(i + 1)) ** 2
     said = (
         f"{pair}, so that their common normal stands {away:.1e} m away and may {COSTS} "
         f"{SEVERAL * loss:.1e}"
@@ -287,9 +296,9 @@ def _losses(
     return [said] if SEVERAL * loss > NOTED else []
 
 
-def _tilted(angle: float, extent: Extent) -> str:
-    """The relative accuracy that may be lost where joints are turned by that much [rad]."""
-    bound = SEVERAL * angle * (extent.reach + extent.slides) / extent.gyration
+def _tilted(angle: float, extent: Extent, i: int) -> str:
+    """The relative accuracy that may be lost where joint i is turned by that much [rad]."""
+    bound = SEVERAL * angle * (extent.reach + extent.slides) / extent.gyration(i)
     slides = f" while slides stay within {extent.slides:.3g} m in all" if extent.slides else ""
     return f"{bound:.1e}{slides}"
 

@@ -19,7 +19,7 @@ from armdyn.errors import ModelError
 from armdyn.inertia import Inertia
 from armdyn.loaders import dh
 from armdyn.loaders.markup import Element, parse
-from armdyn.loaders.normal_frames import ROUNDING, Axis, Extent, Row, normal_frames, tidy
+from armdyn.loaders.normal_frames import PARALLEL, ROUNDING, Axis, Extent, Row, normal_frames, tidy
 from armdyn.loaders.tree import LARGEST, Serial, Tree, TreeJoint, TreeLink, choose
 from armdyn.pose import IDENTITY, Pose, Triple, rotation_about, triple
 
@@ -82,7 +82,7 @@ class Reader:
 
     snap: float  # rad
     notes: list[str] = field(default_factory=list)
-    moved: float = 0.0  # by which angles were snapped, in all [rad]
+    moved: float = 0.0  # by which angles were snapped, in all [rad], but for rounding
 
     def link(self, element: Element) -> TreeLink:
         """A <link> with its inertia, if it has any."""
@@ -149,7 +149,7 @@ class Reader:
             value = element.attributes[attribute]
             said = f"{attribute}={value!r} snapped by {moved:.1e} rad to {to}"
             self.notes.append(f"{element.label} {said}")
-            self.moved += moved
+            self.moved += moved if moved > PARALLEL else 0.0
 
 
 def _mimics(element: Element | None) -> tuple[str, float, float] | None:
@@ -239,16 +239,16 @@ def _extent(
     """How large the arm is, with all joints at zero."""
     distances = [axis.placement.translation for axis in axes[1:]] + [tip.translation]
     reach = sum(math.hypot(*distance) for distance in distances) or 1.0
-    body, largest = Inertia(), 0.0  # all from link i outward, in link i's frame
+    slides = sum(_travel(joint, reach) for joint in serial.moving)
+    body, inertia, carried = Inertia(), [0.0], []  # body: all that joint i carries, in its frame
     for i in reversed(range(len(axes))):
         links = (Frame(name, i, pose) for name, (k, pose) in placed.items() if k == i + 1)
         body += _lumped(tree, list(links))
-        if axes[i].revolute:
-            z = np.array(axes[i].direction)
-            largest = max(largest, float(z @ body.matrix @ z))
+        z = np.array(axes[i].direction)
+        inertia.append(float(z @ body.matrix @ z) if axes[i].revolute else body.mass)
+        carried.append(body.mass)
         body = body.seen_from(axes[i].placement)
-    gyration = math.sqrt(largest / body.mass) if largest > 0 and body.mass > 0 else reach
-    return Extent(reach, min(reach, gyration), sum(_travel(j, reach) for j in serial.moving))
+    return Extent(reach, slides, max(inertia), tuple(reversed(carried)))
 
 
 def _travel(joint: TreeJoint, reach: float) -> float:
