@@ -298,12 +298,22 @@ def test_a_batch_needs_no_memory_but_its_results_and_a_block(f):
     assert peak - sum(r.nbytes for r in results) < 2 * 2**20
 
 
+def numpy_leaks_dtypes() -> bool:
+    """NumPy 2.0 and 2.1 forget a reference to the dtype in every ``np.empty``."""
+    before = sys.getrefcount(np.dtype(float))
+    for _ in range(100):
+        np.empty(1)
+    return sys.getrefcount(np.dtype(float)) >= before + 100
+
+
 def test_calls_leave_nothing_behind(front):
     f, g = function(front, Polynomials()), function(front, Polynomials(2, N, ((N, N),)))
     q, qd = states()
     many, manyd = states(4)
     out = np.empty((N, N)), np.empty(())
-    watched = [q, qd, many, *out, f, g, f.shapes, np.float64, np.dtype(float), None, ShapeError]
+    watched = [q, qd, many, *out, f, g, f.shapes, np.float64, None, ShapeError]
+    if not numpy_leaks_dtypes():
+        watched.append(np.dtype(float))
 
     def round_of_calls():
         f(q, qd)
