@@ -13,7 +13,8 @@ from rich.console import Console
 from rich.progress import Progress
 
 import armdyn
-from armdyn import comparison, comparison_report, export, files, report
+from armdyn import comparison, export, files, report
+from armdyn.comparison.report import renderables
 from armdyn.errors import ArmdynError, ModelError
 from armdyn.papers import command
 from armdyn.stepping import command as simulation
@@ -213,7 +214,7 @@ def run_compare(arguments: argparse.Namespace) -> None:
         print(found.to_csv(), end="")
     else:
         screen = report.console()
-        for part in comparison_report.renderables(found, screen.width):
+        for part in renderables(found, screen.width):
             screen.print(part)
     if arguments.plot:
         found.plot(arguments.plot)

@@ -1,11 +1,21 @@
-"""What all tests share: a cache of compiled code of their own, gone when they end."""
+"""What all tests share: a cache of compiled code of their own, gone when they end, and fixtures."""
 
 import atexit
 import os
 import shutil
 import tempfile
 
+import pytest
+
+from tests.interpreting import interpret
+
 if "PYTEST_XDIST_WORKER" not in os.environ:  # the workers inherit it
     folder = tempfile.mkdtemp(prefix="armdyn-tests-")
     os.environ["ARMDYN_CACHE_DIR"] = os.path.join(folder, "cache")
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
+
+
+@pytest.fixture
+def interpreted(monkeypatch):
+    """Compile nothing."""
+    interpret(monkeypatch)

@@ -1,54 +1,22 @@
-"""The comparison of all methods on an arm: what it measures, flags, says, prints and draws."""
+"""The comparison of all methods on an arm: what it measures, flags and says."""
 
-import csv
-import functools
-import io
 import json
 import math
 from dataclasses import replace
-from decimal import Decimal, localcontext
 from importlib import metadata
 from pathlib import Path
 from types import SimpleNamespace
-from xml.etree import ElementTree
 
-import mpmath
 import numpy as np
 import pytest
 
 import armdyn
-from armdyn import (
-    Chain,
-    Robot,
-    algorithms,
-    comparison,
-    comparison_report,
-    engine,
-    exactness,
-    quantities,
-    stopwatch,
-)
+from armdyn import Chain, Robot, algorithms
 from armdyn.cli import main
-from armdyn.papers import published
-from armdyn.program import jit
-from armdyn.quantities import Task, cheapest, formula
-from armdyn.ranking import Row, ranked
-
-LEAST = {"batch": 2, "states": 2, "seconds": 0}  # of all measurements
-
-
-def interpret(patch):
-    """Compile nothing: interpret programs, each traced once, without fma, which takes long."""
-    patch.setattr(jit, "available", lambda: False)
-    patch.setattr(engine, "place_fma", lambda program: program)
-    traced = functools.cache(quantities.program)
-    for module in (engine, quantities):
-        patch.setattr(module, "program", lambda chain, tasks: traced(chain, tuple(tasks)))
-
-
-@pytest.fixture
-def interpreted(monkeypatch):
-    interpret(monkeypatch)
+from armdyn.comparison import exactness
+from armdyn.comparison.ranking import Row, ranked
+from armdyn.quantities import cheapest
+from tests.interpreting import LEAST
 
 
 @pytest.fixture
@@ -263,77 +231,6 @@ def test_what_remote_frames_cost_is_shown_but_not_called_wrong(interpreted):
     assert any("loses digits on this arm" in remark for remark in ranking.remarks)
 
 
-# How exact, and how many operations ---------------------------------------------------------------
-
-
-@pytest.mark.parametrize("quantity", comparison.QUANTITIES)
-def test_the_reference_has_fifty_digits(quantity):
-    """Against mpmath, which finds its sines by other means."""
-    chain = Chain.random(3, "RPR", seed=2)
-    states = exactness.random_states(chain, 1)
-    reference = exactness.Reference(chain, quantity, states)
-    with mpmath.workdps(60):
-        function = formula(chain, mpmath.mpf, Task(quantity, reference.method))
-        names = quantities.ARGUMENTS[quantity]
-        truth = function(*([mpmath.mpf(x) for x in states[name][0].tolist()] for name in names))
-        flat = [truth]
-        while isinstance(flat[0], list):
-            flat = [x for part in flat for x in part]
-        with localcontext(prec=60):
-            for found, true in zip(reference._truth[0], flat, strict=True):
-                apart = abs(mpmath.mpf(str(Decimal(found))) - true)
-                assert apart <= mpmath.mpf(10) ** -46 * max(1, abs(true))
-
-
-def test_errors_are_relative_to_the_largest_number_of_the_joint():
-    chain = Chain.random(2, "RR", seed=1)
-    states = exactness.random_states(chain, 5)
-    reference = exactness.Reference(chain, "bias", states)
-    exact = np.array(reference._truth, dtype=float)
-    assert reference.error(exact) < 1e-16
-    off = exact.copy()
-    off[3, 1] += 1e-3
-    assert reference.error(off) == pytest.approx(1e-3 / np.abs(exact[:, 1]).max())
-
-
-def test_random_states_lie_within_limits():
-    robot = armdyn.load("panda")
-    q = exactness.random_states(robot.chain, 200)["q"]
-    lower, upper = robot.limits.T
-    assert (q >= lower).all() and (q <= upper).all()
-    assert (q.max(axis=0) - q.min(axis=0) > 0.9 * (upper - lower)).all()
-    assert np.abs(exactness.random_states(Chain.random(3), 99)["q"]).max() <= math.pi
-
-
-@pytest.mark.parametrize(
-    "method, joints, printed",
-    [
-        ("lin1991", "RRRRRR", 524 + 380),  # Table I of lin1991, n = 6
-        ("walker-orin", "RRRRRR", 640 + 538),
-        ("renaud", "RRRRRRRR", 976 + 720),
-        ("lin-fang-1-minimal", "RRRRRR", 407 + 301),  # Table VIII of lin1999, types 1 and 2
-        ("lin-fang-1-minimal", "RRPRRR", 399 + 295),
-        ("lin-fang-2-minimal", "RRPR", 165 + 131),
-        ("lin1991", "RRPRRR", None),  # counted for revolute joints only
-        ("lin-fang-1-minimal", "RRR", None),  # printed from n = 4 on
-        ("lin-fang-1", "RRRRRR", None),  # its Table VI leaves out the composite bodies
-        ("gdahj", "RRRRRR", None),  # its table leaves out the kinematics
-        ("hybrid", "RRRRRR", None),  # ours
-    ],
-)
-def test_published_operations_are_those_printed_for_whole_methods(method, joints, printed):
-    assert published.operations("mass_matrix", method, joints) == printed
-
-
-def test_generic_operations_are_published_or_counted(interpreted):
-    robot = Robot(Chain.random(6))
-    found = armdyn.compare(robot, ["mass_matrix"], ["lin1991", "crba-minimal", "hybrid"], **LEAST)
-    rows = {row.method: row for row in found.rankings[0].rows}
-    assert (rows["lin1991"].operations_generic, rows["lin1991"].published) == (904, True)
-    counted = armdyn.count(robot, "mass_matrix", "hybrid").cost
-    assert (rows["hybrid"].operations_generic, rows["hybrid"].published) == (counted, False)
-
-
 # What is said ------------------------------------------------------------------------------------
 
 
@@ -409,122 +306,3 @@ def test_methods_of_any_quantity_may_be_named(interpreted):
     found = armdyn.compare(robot, ["mass_matrix", "bias"], ["crba", "lin1991"], **LEAST)
     names = [{row.method for row in ranking.rows} for ranking in found.rankings]
     assert names == [{"crba", "lin1991"}, {"lin1991"}]
-
-
-# How it is shown ---------------------------------------------------------------------------------
-
-
-@pytest.fixture(scope="module")
-def found():
-    with pytest.MonkeyPatch.context() as patch:
-        interpret(patch)
-        return armdyn.compare(armdyn.load("two_link"), **LEAST)
-
-
-def test_the_table_fits_eighty_columns_and_tells_more_in_wider_terminals(found):
-    narrow, wide = (comparison_report.text(found, width) for width in (80, 150))
-    assert max(map(len, narrow.splitlines())) <= 80
-    assert max(map(len, wide.splitlines())) <= 150
-    for ranking in found.rankings:
-        for line in ranking.rows:
-            cells = comparison_report.cells(line, brief=True)
-            assert any(all(cell in shown for cell in cells) for shown in narrow.splitlines())
-            assert line.where in wide
-    assert "Fig. 3 unboxed, Table I" in wide and "Fig. 3 unboxed" not in narrow
-
-
-def test_the_chosen_method_is_marked(found):
-    lines = str(found).splitlines()
-    marked = [line.split()[1] for line in lines if line.startswith("* ")]
-    assert marked == [ranking.chosen for ranking in found.rankings]
-
-
-def test_the_widest_cells_fit_eighty_columns(found):
-    (ranking, *_) = found.rankings
-    wide = Row("newton-euler-minimal", "zomaya1988", "", True, True, 99999, False, 99999)
-    wide = replace(wide, call_ns=1.234e5, batch_ns=98765.0, error=0.031, verdict="wrong")
-    shown = replace(found, rankings=(replace(ranking, rows=(wide,)),))
-    text = comparison_report.text(shown, 80)
-    for cell in ("newton-euler-minimal", "zomaya1988", "(99999)", "123 us", "wrong: 3.1e-02"):
-        assert cell in text
-
-
-@pytest.mark.parametrize(
-    "ns, shown",
-    [
-        (0.4567, "0.46 ns"),
-        (99.96, "100 ns"),
-        (999.4, "999 ns"),
-        (999.6, "1.00 us"),
-        (2e9, "2000 ms"),
-    ],
-)
-def test_durations_have_three_digits(ns, shown):
-    assert comparison_report.duration(ns) == shown
-
-
-def test_csv_has_a_line_a_method(capsys, interpreted):
-    options = ["--methods=crba,lin1991", "--batch=2", "--states=2", "--seconds=0"]
-    assert main(["compare", "two_link", "--csv", *options]) == 0
-    rows = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
-    assert {(row["quantity"], row["method"]) for row in rows} == {
-        ("mass_matrix", "crba"),
-        ("mass_matrix", "lin1991"),
-        ("bias", "lin1991"),
-    }
-    assert all(float(row["call_ns"]) > 0 and row["robot"] == "two_link" for row in rows)
-
-
-def test_html_is_well_formed_and_escapes(found):
-    hostile = replace(found, robot="<script>&")
-    page = ElementTree.fromstring(f"<div>{hostile._repr_html_()}</div>")
-    assert page.find(".//script") is None
-    assert len(page.findall("table")) == 2
-    rows = sum(len(ranking.rows) for ranking in found.rankings)
-    assert len(page.findall(".//td")) == rows * len(comparison_report.HEADINGS)
-
-
-def test_repr_is_one_line(found):
-    assert repr(found).startswith("Comparison('two_link', mass_matrix: ")
-    assert "\n" not in repr(found)
-
-
-def test_a_robot_shows_its_table_and_masses_in_a_notebook():
-    chain = armdyn.load("stanford").chain
-    robot = Robot(replace(chain, name="<b>"))
-    page = ElementTree.fromstring(f"<div>{robot._repr_html_()}</div>")
-    cells = [cell.text for cell in page.findall(".//td")]
-    for joint, link in zip(chain.joints, chain.links, strict=True):
-        assert joint.name in cells and f"{link.inertia.mass:.4g}" in cells
-    assert "<b>" in page.find("p/b").text
-
-
-@pytest.mark.parametrize("suffix", ["png", "svg"])
-def test_bars_are_drawn(found, tmp_path, suffix):
-    pytest.importorskip("matplotlib")
-    path = tmp_path / f"bars.{suffix}"
-    few = tuple(replace(ranking, rows=ranking.rows[:4]) for ranking in found.rankings)
-    odd = replace(found, robot="$x_{", rankings=few)  # no formula
-    odd.plot(str(path))
-    begin = path.read_bytes()[:8]
-    assert begin == b"\x89PNG\r\n\x1a\n" if suffix == "png" else b"<?xml" in begin
-
-
-def test_progress_is_told_step_by_step(interpreted):
-    steps = []
-    robot = armdyn.load("two_link")
-    told = lambda *step: steps.append(step)  # noqa: E731
-    armdyn.compare(robot, ["bias"], ["lin1991", "kic"], **LEAST, progress=told)
-    assert [done for _, done, _ in steps] == list(range(4)) and {total for *_, total in steps} == {
-        4
-    }
-
-
-def test_the_stopwatch_gives_everyone_turns():
-    turns = []
-    calls = {name: stopwatch.Call(turns.append, [name]) for name in "ab"}
-    times = stopwatch.least(calls, 0.02)
-    assert set(times) == set("ab") and all(0 < time < math.inf for time in times.values())
-    changes = sum(one != next for one, next in zip(turns, turns[1:], strict=False))
-    assert changes >= 3  # a and b to find out how long they take, then at least once more
-    assert stopwatch.least({}, 0) == {}

@@ -9,17 +9,18 @@ from typing import Any
 
 import numpy as np
 
-from armdyn import algorithms, engine, stopwatch
+from armdyn import algorithms, engine
 from armdyn.algorithms import Method
 from armdyn.chain import Chain
+from armdyn.comparison import stopwatch
+from armdyn.comparison.exactness import DIGITS, Reference, random_states
+from armdyn.comparison.ranking import LARGEST, Ranking, Row, Verdict, ranked
+from armdyn.comparison.stopwatch import Call
 from armdyn.counting import count
 from armdyn.errors import MethodError
-from armdyn.exactness import DIGITS, Reference, random_states
 from armdyn.papers import published
 from armdyn.quantities import ARGUMENTS, SHAPES, Task, cheapest, program_cost, shapes
-from armdyn.ranking import LARGEST, Ranking, Row, Verdict, ranked
 from armdyn.robot import Robot
-from armdyn.stopwatch import Call
 
 QUANTITIES = tuple(quantity for quantity in algorithms.CATALOGUE if quantity in SHAPES)
 DEFAULT = ("mass_matrix", "bias")
@@ -60,32 +61,32 @@ class Comparison:
         return f"Comparison({self.robot!r}, {found}{f'; {wrong} WRONG' if wrong else ''})"
 
     def __str__(self) -> str:
-        from armdyn import comparison_report
+        from armdyn.comparison import report
 
-        return comparison_report.text(self)
+        return report.text(self)
 
     def _repr_html_(self) -> str:
-        from armdyn import comparison_report
+        from armdyn.comparison import report
 
-        return comparison_report.html(self)
+        return report.html(self)
 
     def to_dict(self) -> dict[str, Any]:
         """All of it as plain data, with units in the names."""
-        from armdyn import comparison_report
+        from armdyn.comparison import report
 
-        return comparison_report.data(self)
+        return report.data(self)
 
     def to_csv(self) -> str:
         """A line a method."""
-        from armdyn import comparison_report
+        from armdyn.comparison import report
 
-        return comparison_report.csv_text(self)
+        return report.csv_text(self)
 
     def plot(self, path: str) -> None:
         """Bars of operations and times; the suffix, .png or .svg, chooses the format."""
-        from armdyn import comparison_plot
+        from armdyn.comparison import plot
 
-        comparison_plot.draw(self, path)
+        plot.draw(self, path)
 
 
 def compare(

@@ -6,8 +6,8 @@ from typing import Any
 
 from armdyn import files
 from armdyn.comparison import Comparison
-from armdyn.comparison_report import duration, title
-from armdyn.ranking import Ranking, Row
+from armdyn.comparison.ranking import Ranking, Row
+from armdyn.comparison.report import duration, title
 
 CHOSEN, OTHER, WRONG, APPROXIMATE = "#2e8b57", "#1f5f99", "#c0392b", "#b8a038"
 PALE = 0.4  # the opacity of the second bar of a pair

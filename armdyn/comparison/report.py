@@ -17,7 +17,7 @@ from rich.table import Table
 from rich.text import Text
 
 from armdyn.comparison import Comparison
-from armdyn.ranking import Ranking, Row
+from armdyn.comparison.ranking import Ranking, Row
 from armdyn.report import html_table
 
 USUAL = 90  # columns from which no word is abbreviated,

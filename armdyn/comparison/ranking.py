@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from armdyn.exactness import Reference
+from armdyn.comparison.exactness import Reference
 
 LARGEST = 40_000  # a method of more operations on generic arms runs only where it is asked for
 LOST = 1e-11  # an error of a right method from which digits are missed

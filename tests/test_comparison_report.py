@@ -1,0 +1,121 @@
+"""The comparison as it is shown: tables, notebooks, files, pictures."""
+
+import csv
+import io
+from dataclasses import replace
+from xml.etree import ElementTree
+
+import pytest
+
+import armdyn
+from armdyn import Robot
+from armdyn.cli import main
+from armdyn.comparison import report
+from armdyn.comparison.ranking import Row
+from tests.interpreting import LEAST, interpret
+
+
+@pytest.fixture(scope="module")
+def found():
+    with pytest.MonkeyPatch.context() as patch:
+        interpret(patch)
+        return armdyn.compare(armdyn.load("two_link"), **LEAST)
+
+
+def test_the_table_fits_eighty_columns_and_tells_more_in_wider_terminals(found):
+    narrow, wide = (report.text(found, width) for width in (80, 150))
+    assert max(map(len, narrow.splitlines())) <= 80
+    assert max(map(len, wide.splitlines())) <= 150
+    for ranking in found.rankings:
+        for line in ranking.rows:
+            cells = report.cells(line, brief=True)
+            assert any(all(cell in shown for cell in cells) for shown in narrow.splitlines())
+            assert line.where in wide
+    assert "Fig. 3 unboxed, Table I" in wide and "Fig. 3 unboxed" not in narrow
+
+
+def test_the_chosen_method_is_marked(found):
+    lines = str(found).splitlines()
+    marked = [line.split()[1] for line in lines if line.startswith("* ")]
+    assert marked == [ranking.chosen for ranking in found.rankings]
+
+
+def test_the_widest_cells_fit_eighty_columns(found):
+    (ranking, *_) = found.rankings
+    wide = Row("newton-euler-minimal", "zomaya1988", "", True, True, 99999, False, 99999)
+    wide = replace(wide, call_ns=1.234e5, batch_ns=98765.0, error=0.031, verdict="wrong")
+    shown = replace(found, rankings=(replace(ranking, rows=(wide,)),))
+    text = report.text(shown, 80)
+    for cell in ("newton-euler-minimal", "zomaya1988", "(99999)", "123 us", "wrong: 3.1e-02"):
+        assert cell in text
+
+
+@pytest.mark.parametrize(
+    "ns, shown",
+    [
+        (0.4567, "0.46 ns"),
+        (99.96, "100 ns"),
+        (999.4, "999 ns"),
+        (999.6, "1.00 us"),
+        (2e9, "2000 ms"),
+    ],
+)
+def test_durations_have_three_digits(ns, shown):
+    assert report.duration(ns) == shown
+
+
+def test_csv_has_a_line_a_method(capsys, interpreted):
+    options = ["--methods=crba,lin1991", "--batch=2", "--states=2", "--seconds=0"]
+    assert main(["compare", "two_link", "--csv", *options]) == 0
+    rows = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
+    assert {(row["quantity"], row["method"]) for row in rows} == {
+        ("mass_matrix", "crba"),
+        ("mass_matrix", "lin1991"),
+        ("bias", "lin1991"),
+    }
+    assert all(float(row["call_ns"]) > 0 and row["robot"] == "two_link" for row in rows)
+
+
+def test_html_is_well_formed_and_escapes(found):
+    hostile = replace(found, robot="<script>&")
+    page = ElementTree.fromstring(f"<div>{hostile._repr_html_()}</div>")
+    assert page.find(".//script") is None
+    assert len(page.findall("table")) == 2
+    rows = sum(len(ranking.rows) for ranking in found.rankings)
+    assert len(page.findall(".//td")) == rows * len(report.HEADINGS)
+
+
+def test_repr_is_one_line(found):
+    assert repr(found).startswith("Comparison('two_link', mass_matrix: ")
+    assert "\n" not in repr(found)
+
+
+def test_a_robot_shows_its_table_and_masses_in_a_notebook():
+    chain = armdyn.load("stanford").chain
+    robot = Robot(replace(chain, name="<b>"))
+    page = ElementTree.fromstring(f"<div>{robot._repr_html_()}</div>")
+    cells = [cell.text for cell in page.findall(".//td")]
+    for joint, link in zip(chain.joints, chain.links, strict=True):
+        assert joint.name in cells and f"{link.inertia.mass:.4g}" in cells
+    assert "<b>" in page.find("p/b").text
+
+
+@pytest.mark.parametrize("suffix", ["png", "svg"])
+def test_bars_are_drawn(found, tmp_path, suffix):
+    pytest.importorskip("matplotlib")
+    path = tmp_path / f"bars.{suffix}"
+    few = tuple(replace(ranking, rows=ranking.rows[:4]) for ranking in found.rankings)
+    odd = replace(found, robot="$x_{", rankings=few)  # no formula
+    odd.plot(str(path))
+    begin = path.read_bytes()[:8]
+    assert begin == b"\x89PNG\r\n\x1a\n" if suffix == "png" else b"<?xml" in begin
+
+
+def test_progress_is_told_step_by_step(interpreted):
+    steps = []
+    robot = armdyn.load("two_link")
+    told = lambda *step: steps.append(step)  # noqa: E731
+    armdyn.compare(robot, ["bias"], ["lin1991", "kic"], **LEAST, progress=told)
+    assert [done for _, done, _ in steps] == list(range(4)) and {total for *_, total in steps} == {
+        4
+    }
