@@ -17,7 +17,7 @@ from armdyn import comparison, export, files, report
 from armdyn.comparison.report import renderables
 from armdyn.errors import ArmdynError, ModelError
 from armdyn.papers import command
-from armdyn.stepping import command as simulation
+from armdyn.simulation import command as simulation
 
 
 class Parser(argparse.ArgumentParser):

@@ -9,7 +9,7 @@ from hypothesis import given
 import armdyn
 from armdyn import Chain, Robot, controllers, trajectories
 from armdyn.algorithms.hamilton import momentum_and_slope
-from armdyn.integrators import AdamsBashforth, RungeKutta
+from armdyn.simulation.integrators import AdamsBashforth, RungeKutta
 from tests.arms import moving, with_rotors
 
 

@@ -373,11 +373,11 @@ def test_without_a_compiler_it_is_slow_and_the_same(monkeypatch, integrator):
 
     fast = run(Robot(Chain.random(2, seed=11)))
     monkeypatch.setattr("armdyn.program.jit.available", lambda: False)
-    for kept in ("armdyn.stepping.marching.routine", "armdyn.simulation._forward_dynamics"):
+    for kept in ("armdyn.simulation.marching.routine", "armdyn.simulation._forward_dynamics"):
         module, _, name = kept.rpartition(".")
         getattr(sys.modules[module], name).cache_clear()
     slow = run(Robot(Chain.random(2, seed=11)))
-    for kept in ("armdyn.stepping.marching.routine", "armdyn.simulation._forward_dynamics"):
+    for kept in ("armdyn.simulation.marching.routine", "armdyn.simulation._forward_dynamics"):
         module, _, name = kept.rpartition(".")
         getattr(sys.modules[module], name).cache_clear()
     for name in MOTION:

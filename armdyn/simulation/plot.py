@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from armdyn import files
 
 if TYPE_CHECKING:
-    from armdyn.results import Result
+    from armdyn.simulation.results import Result
 
 
 def draw(result: Result, path: str | Path | None, state: int) -> Any:

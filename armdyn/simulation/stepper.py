@@ -15,9 +15,9 @@ import numpy as np
 
 from armdyn.chain import Chain
 from armdyn.controllers import LAWS, Controller
-from armdyn.stepping.marching import as_rows
-from armdyn.stepping.step import Step
-from armdyn.stepping.torques import ALL, Continuous, Flowing, Sampled, Torque
+from armdyn.simulation.marching import as_rows
+from armdyn.simulation.step import Step
+from armdyn.simulation.torques import ALL, Continuous, Flowing, Sampled, Torque
 
 PAST = 3  # steps before the present one that AB4 looks at
 

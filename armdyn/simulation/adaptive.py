@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from armdyn.errors import SimulationError
-from armdyn.stepping.stepper import BrokenOff, Problem, Stepper, Window
-from armdyn.stepping.torques import Held
+from armdyn.simulation.stepper import BrokenOff, Problem, Stepper, Window
+from armdyn.simulation.torques import Held
 
 
 class NotFinite(Exception):

@@ -16,8 +16,8 @@ from armdyn.calls import numbers
 from armdyn.chain import Chain
 from armdyn.controllers import Controller
 from armdyn.errors import ShapeError
-from armdyn.stepping.marching import routine
-from armdyn.stepping.step import Step
+from armdyn.simulation.marching import routine
+from armdyn.simulation.step import Step
 
 ALL = slice(None)
 

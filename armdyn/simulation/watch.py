@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from armdyn.results import Violation
 from armdyn.robot import Robot
+from armdyn.simulation.results import Violation
 
 NEVER = np.iinfo(np.int64).max
 

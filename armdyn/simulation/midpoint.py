@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from armdyn.stepping.marching import Table, routine
-from armdyn.stepping.step import Step
-from armdyn.stepping.stepper import (
+from armdyn.simulation.marching import Table, routine
+from armdyn.simulation.step import Step
+from armdyn.simulation.stepper import (
     BrokenOff,
     Problem,
     Stepper,
@@ -15,7 +15,7 @@ from armdyn.stepping.stepper import (
     still,
     torque_rows,
 )
-from armdyn.stepping.torques import Called, Continuous
+from armdyn.simulation.torques import Called, Continuous
 
 ITERATIONS = 4  # in one call of the kernel
 MOST = 100  # iterations

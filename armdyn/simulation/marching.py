@@ -13,7 +13,7 @@ from functools import lru_cache
 import numpy as np
 
 from armdyn.chain import Chain
-from armdyn.stepping.step import STATE, Step, StepKernels
+from armdyn.simulation.step import STATE, Step, StepKernels
 
 SINGLE = PYFUNCTYPE(None, c_void_p, c_void_p)  # keeps the GIL, which costs less
 BATCH = CFUNCTYPE(None, c_void_p, c_void_p, c_int64)

@@ -157,7 +157,7 @@ class Result:
             path: where to save it, if anywhere; the suffix chooses the format.
             state: which of a batch, counted in C order.
         """
-        from armdyn.motion_plot import draw
+        from armdyn.simulation.plot import draw
 
         return draw(self, path, state)
 

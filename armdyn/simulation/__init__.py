@@ -14,17 +14,17 @@ from armdyn.chain import Chain
 from armdyn.controllers import Controller
 from armdyn.engine import function
 from armdyn.errors import SimulationError
-from armdyn.integrators import ADAPTIVE, INTEGRATORS
 from armdyn.quantities import Task
-from armdyn.results import Result
 from armdyn.robot import Robot
-from armdyn.stepping import arguments
-from armdyn.stepping.adaptive import Adaptive
-from armdyn.stepping.explicit import PAST, Compiled, Sampling, Text
-from armdyn.stepping.midpoint import Midpoint
-from armdyn.stepping.stepper import BrokenOff, Problem, Stepper, Window
-from armdyn.stepping.torques import Called, Held, Sampled
-from armdyn.stepping.watch import Watch, first_bad_row
+from armdyn.simulation import arguments
+from armdyn.simulation.adaptive import Adaptive
+from armdyn.simulation.explicit import PAST, Compiled, Sampling, Text
+from armdyn.simulation.integrators import ADAPTIVE, INTEGRATORS
+from armdyn.simulation.midpoint import Midpoint
+from armdyn.simulation.results import Result
+from armdyn.simulation.stepper import BrokenOff, Problem, Stepper, Window
+from armdyn.simulation.torques import Called, Held, Sampled
+from armdyn.simulation.watch import Watch, first_bad_row
 
 Progress = Callable[[int, int], None]  # steps done, steps in all
 

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from armdyn.chain import Chain
 from armdyn.controllers import Controller, finite
 from armdyn.errors import MethodError, ShapeError, SimulationError
-from armdyn.stepping.torques import Called, Continuous, Given, Sampled, Torque
+from armdyn.simulation.torques import Called, Continuous, Given, Sampled, Torque
 
 WHOLE = 1e-9  # how near to a whole number a quotient of times must be, relative
 

@@ -10,12 +10,12 @@ import numpy as np
 from rich.console import Console
 from rich.progress import Progress
 
-from armdyn import controllers, files, results, trajectories
+from armdyn import controllers, files, trajectories
 from armdyn.errors import SimulationError
-from armdyn.integrators import INTEGRATORS
-from armdyn.results import Result
 from armdyn.robot import Robot
-from armdyn.simulation import simulate
+from armdyn.simulation import results, simulate
+from armdyn.simulation.integrators import INTEGRATORS
+from armdyn.simulation.results import Result
 
 PACE = 10.0  # [rad/s], of the critically damped motion that default gains make
 

@@ -14,11 +14,11 @@ from armdyn.algorithms.hamilton import momentum_and_slope
 from armdyn.chain import Chain
 from armdyn.controllers import LAWS
 from armdyn.engine import Kernels
-from armdyn.integrators import AB4, RK4, midpoint_iterated, midpoint_step
 from armdyn.program.passes import drop_unused
 from armdyn.program.program import Program
 from armdyn.program.scalar import record
 from armdyn.quantities import Task, formula, friction
+from armdyn.simulation.integrators import AB4, RK4, midpoint_iterated, midpoint_step
 from armdyn.spatial import Scalar, select_lt
 
 Vector = np.ndarray  # of n traced scalars

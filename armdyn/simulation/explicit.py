@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from armdyn.integrators import AB4, RK4
-from armdyn.stepping.marching import Table, march_in_turns, routine
-from armdyn.stepping.step import Step
-from armdyn.stepping.stepper import PAST, Problem, Stepper, Window, constant, torque_rows
-from armdyn.stepping.torques import Held, Sampled
+from armdyn.simulation.integrators import AB4, RK4
+from armdyn.simulation.marching import Table, march_in_turns, routine
+from armdyn.simulation.step import Step
+from armdyn.simulation.stepper import PAST, Problem, Stepper, Window, constant, torque_rows
+from armdyn.simulation.torques import Held, Sampled
 
 MANY = 100  # steps by Runge-Kutta that are worth compiling it
 
