@@ -9,7 +9,6 @@ import stat
 import subprocess
 import sys
 import tempfile
-import time
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -90,17 +89,6 @@ def test_a_directory_removed_meanwhile_is_made_again(folder):
     assert cache.get("key") is None
     cache.put("key", b"data")
     assert cache.get("key") == b"data"
-
-
-def test_a_hit_takes_less_than_a_millisecond():
-    cache.put("key", os.urandom(40_000))
-
-    def seconds():
-        start = time.perf_counter()
-        cache.get("key")
-        return time.perf_counter() - start
-
-    assert min(seconds() for _ in range(50)) < 1e-3
 
 
 @posix
