@@ -61,7 +61,8 @@ class Chain:
         if found and self.check == "error":
             raise ModelError(f"{self.name}: " + "; ".join(found))
         for note in found:
-            log.warning("%s: %s", self.name, note)
+            if note not in self.notes:  # said when the chain was built that this one is made from
+                log.warning("%s: %s", self.name, note)
         said = [note for note in self.notes if not isinstance(note, consistency.Finding)]
         fresh = map(consistency.Finding, found + consistency.massless(self))
         assign(self, "notes", (*said, *(note for note in fresh if note not in said)))

@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import re
 import string
-import tempfile
 import textwrap
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
@@ -19,6 +18,7 @@ import armdyn
 from armdyn.algorithms import CATALOGUE, find
 from armdyn.chain import Chain, Joint
 from armdyn.errors import ExportError, MethodError
+from armdyn.files import unfinished
 from armdyn.program.c import Dtype, Function
 from armdyn.program.selftest import selftest
 from armdyn.quantities import Task, program
@@ -237,19 +237,17 @@ def write(files: Mapping[str, str], directory: Path, *, force: bool = False) -> 
     """
     if directory.exists() and not directory.is_dir():
         raise ExportError(f"{directory} is not a directory")
-    targets = {directory / name: text for name, text in files.items()}
+    targets = [directory / name for name in files]
     try:
         for target in targets:
             _check_replaceable(target, force)
         directory.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(prefix=".armdyn-", dir=directory) as unfinished:
-            for target, text in targets.items():
-                (Path(unfinished) / target.name).write_text(text, encoding="ascii", newline="\n")
-            for target in targets:
-                os.replace(Path(unfinished) / target.name, target)
+        with unfinished(directory) as folder:
+            for name, text in files.items():
+                (folder / name).write_text(text, encoding="ascii", newline="\n")
     except OSError as error:
         raise ExportError(f"cannot write to {directory}: {error.strerror}") from None
-    return list(targets)
+    return targets
 
 
 def _check_replaceable(target: Path, force: bool) -> None:

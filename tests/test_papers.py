@@ -387,7 +387,7 @@ def test_plot(capsys, tmp_path):
         (("--paper", "lin1992"), "no paper 'lin1992'; known: lin1991, lin1999"),
         (("--plot", "out.png"), "add --paper safeea2018"),
         (("--paper", "safeea2018", "--plot", "out.xyz"), "its suffix must be one of"),
-        (("--paper", "safeea2018", "--plot", "no/such/folder/out.png"), "No such file"),
+        (("--paper", "safeea2018", "--plot", "no/such/folder/out.png"), "there is no directory"),
     ],
 )
 def test_errors_take_one_line(capsys, monkeypatch, tmp_path, arguments, message):

@@ -1,8 +1,11 @@
 """What a simulation leaves behind: files, pictures, reprs, and the command that makes them."""
 
 import csv
+import errno
 import json
+import os
 import sys
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -74,6 +77,29 @@ def test_files_that_cannot_be_are_refused(run, tmp_path):
         run.save(tmp_path / "nowhere" / "run.npz")
     with pytest.raises(ArmdynError, match=r"cannot draw 'run.xyz': its suffix must be .*png"):
         run.plot("run.xyz")
+
+
+@pytest.mark.parametrize("name", ["run.npz", "run.NPZ", "run.csv"])
+def test_a_file_appears_whole_or_not_at_all(run, tmp_path, monkeypatch, name):
+    run.save(tmp_path / name)
+    whole = (tmp_path / name).read_bytes()
+
+    def full(*_, **__):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(np, "savez_compressed", full)
+    monkeypatch.setattr(csv, "writer", lambda file: SimpleNamespace(writerows=full))
+    with pytest.raises(ArmdynError, match=f"cannot write .*{name}': No space left on device"):
+        run.save(tmp_path / name)
+    assert [path.name for path in tmp_path.iterdir()] == [name]
+    assert (tmp_path / name).read_bytes() == whole
+
+
+@pytest.mark.skipif(os.name == "nt", reason="links need rights there")
+def test_a_link_is_written_through(run, tmp_path):
+    (tmp_path / "run.csv").symlink_to("elsewhere")
+    run.save(tmp_path / "run.csv")
+    assert (tmp_path / "run.csv").is_symlink() and (tmp_path / "elsewhere").is_file()
 
 
 def test_plot_shows_positions_speeds_torques_and_energy(run, many, tmp_path):
@@ -182,9 +208,12 @@ def test_default_gains_reach_the_target_and_starts_lie_within_limits(capsys):
         (("--time", "0.0105"), "t is 0.0105 s; expected a whole number of steps"),
         (("--save", "run.txt", "--time", "1e6"), "expected a name in .npz or .csv"),
         (("--plot", "nowhere/run.png", "--time", "1e6"), "there is no directory 'nowhere'"),
+        (("--save", "folder.npz", "--time", "1e6"), "it is a directory; expected a file's name"),
     ],
 )
-def test_errors_take_one_line_and_status_two(capsys, arguments, message):
+def test_errors_take_one_line_and_status_two(capsys, tmp_path, monkeypatch, arguments, message):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "folder.npz").mkdir()
     status, out, err = command(capsys, "puma560", *arguments)
     assert status == 2 and out == ""
     assert message in err and err.startswith("armdyn: ") and err.count("\n") == 1

@@ -282,8 +282,10 @@ def _lumped(tree: Tree, frames: Sequence[Frame]) -> Inertia:
         mass += abs(link.inertia.mass)
         moment += abs(link.inertia.mass) * arm
         square += abs(link.inertia.mass) * arm**2 + max(map(abs, link.inertia.tensor))
-    xx, xy, xz, yy, yz, zz = total.tensor
-    xy, xz, yz = (product if abs(product) > ROUNDING * square else 0.0 for product in (xy, xz, yz))
-    x, y, z = (h if abs(h) > ROUNDING * moment else 0.0 for h in total.first_moment)
-    m = total.mass if abs(total.mass) > ROUNDING * mass else 0.0
-    return Inertia(m, (x, y, z), (xx, xy, xz, yy, yz, zz))
+
+    def cleared(value: float, size: float) -> float:
+        return value if abs(value) > ROUNDING * size else 0.0
+
+    x, y, z = (cleared(h, moment) for h in total.first_moment)
+    xx, xy, xz, yy, yz, zz = (cleared(product, square) for product in total.tensor)
+    return Inertia(cleared(total.mass, mass), (x, y, z), (xx, xy, xz, yy, yz, zz))

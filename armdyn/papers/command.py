@@ -8,6 +8,7 @@ import json
 from rich.console import Console
 from rich.progress import Progress
 
+from armdyn import files
 from armdyn.errors import MethodError
 from armdyn.papers import PAPERS, find, plot, report
 from armdyn.report import console
@@ -27,6 +28,8 @@ def run(arguments: argparse.Namespace) -> None:
     """Show what the papers print beside what we count."""
     if arguments.plot and arguments.paper != "safeea2018":
         raise MethodError("--plot draws the experiment of safeea2018; add --paper safeea2018")
+    if arguments.plot:
+        files.check_picture(arguments.plot)
     papers = made([arguments.paper] if arguments.paper else list(PAPERS))
     if arguments.plot:
         plot.draw(arguments.plot)

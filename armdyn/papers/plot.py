@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
-from armdyn.errors import ArmdynError
+from armdyn import files
 from armdyn.papers import experiment, safeea2018
 from armdyn.papers.claims import Part
 
@@ -16,14 +15,7 @@ TICKS = (5, 10, 20, 40, 70, 100)
 
 def draw(path: str) -> None:
     """Operations over n with the crossovers marked, and errors; the suffix chooses the format."""
-    try:
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise ArmdynError("plots need matplotlib: pip install 'armdyn[plot]'") from None
-    figure = Figure(figsize=(10, 4.4), layout="constrained")
-    known = figure.canvas.get_supported_filetypes()
-    if Path(path).suffix.removeprefix(".").lower() not in known:
-        raise ArmdynError(f"cannot draw {path!r}: its suffix must be one of {', '.join(known)}")
+    figure = files.figure(10, 4.4)
     left, right = figure.subplots(1, 2)
     _operations(left)
     _errors(right)
@@ -35,10 +27,7 @@ def draw(path: str) -> None:
         axes.set_xlabel("n, revolute joints")
         axes.grid(alpha=0.25)
         axes.spines[["top", "right"]].set_visible(False)
-    try:
-        figure.savefig(path, dpi=160)
-    except OSError as error:
-        raise ArmdynError(f"cannot write {path!r}: {error.strerror}") from None
+    files.save_picture(figure, path)
 
 
 def _operations(axes: Any) -> None:

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from armdyn.errors import ArmdynError
-from armdyn.files import check_directory
+from armdyn.files import check_writable, written
 from armdyn.robot import Robot
 
 GREGORY = np.array([3 / 8, 7 / 6, 23 / 24])  # the outer weights of a sum of fourth order
@@ -126,14 +126,13 @@ class Result:
     def save(self, path: str | Path) -> None:
         """Writes all rows to a file, ``.npz`` (arrays) or ``.csv`` (a line a row and state)."""
         check(path)
-        try:
+        with written(path) as place:
             if Path(path).suffix.lower() == ".npz":
-                np.savez_compressed(path, **self._arrays())
+                with open(place, "wb") as file:  # to a name in .NPZ, NumPy would add .npz
+                    np.savez_compressed(file, **self._arrays())
             else:
-                with open(path, "w", newline="", encoding="utf-8") as file:
-                    csv.writer(file).writerows(self._lines())
-        except OSError as error:
-            raise ArmdynError(f"cannot write {str(path)!r}: {error.strerror}") from None
+                with open(place, "w", newline="", encoding="utf-8") as lines:
+                    csv.writer(lines).writerows(self._lines())
 
     def _arrays(self) -> dict[str, Any]:
         motion = {name: getattr(self, name) for name in ("t", "q", "qd", "qdd", "tau")}
@@ -215,4 +214,4 @@ def check(path: str | Path) -> None:
     """Refuse a file that a result could not be saved to."""
     if Path(path).suffix.lower() not in (".npz", ".csv"):
         raise ArmdynError(f"cannot save to {str(path)!r}; expected a name in .npz or .csv")
-    check_directory(path)
+    check_writable(path)
