@@ -36,6 +36,7 @@ typedef struct {
     PyObject_HEAD
     vectorcallfunc vectorcall;
     PyObject *path;   /* the Python path, which also owns name, arguments, shapes, ... */
+    PyObject *variants; /* dict: keyword, or None for an argument more -> value -> Function */
     Py_buffer table;  /* Kernels of float64, Kernels of float32; each NULL until compiled */
     npy_intp n;       /* numbers in one argument of one state */
     npy_intp few;     /* batches of up to so many states stay on the calling thread */
@@ -52,6 +53,8 @@ typedef struct {
     npy_intp count;        /* the number of states, 1 for a single one */
     PyObject *out;         /* the value of out=, NULL for none */
     int alone;             /* whether threads=1 was asked for */
+    PyObject *option;      /* another keyword, such as method=, NULL for none, and its value: */
+    PyObject *value;
     char *in[MAX_INPUTS];
     char *to[MAX_RESULTS];
 } Call;
@@ -65,11 +68,17 @@ read_keywords(Call *call, PyObject *const *values, PyObject *names)
 {
     call->out = NULL;
     call->alone = 0;
+    call->option = NULL;
     for (Py_ssize_t k = 0; names && k < PyTuple_GET_SIZE(names); k++) {
         PyObject *name = PyTuple_GET_ITEM(names, k), *value = values[k];
         int overflow;
-        if (name != OUT && name != THREADS)
-            return 0;
+        if (name != OUT && name != THREADS) {
+            if (call->option)
+                return 0;
+            call->option = name;
+            call->value = value;
+            continue;
+        }
         if (value == Py_None)
             continue;
         if (name == OUT)
@@ -80,6 +89,21 @@ read_keywords(Call *call, PyObject *const *values, PyObject *names)
             return 0;
     }
     return 1;
+}
+
+/* The function that answers where method=, frame= or the like has this value; NULL if none is
+   known. The values looked up are names, True and False: no code of a user's runs. */
+static const Function *
+variant(const Function *self, PyObject *option, PyObject *value)
+{
+    if (!PyUnicode_CheckExact(value) && !PyBool_Check(value))
+        return NULL;
+    PyObject *known = PyDict_GetItemWithError(self->variants, option);
+    PyObject *found = known && PyDict_Check(known) ? PyDict_GetItemWithError(known, value) : NULL;
+    PyErr_Clear(); /* of a keyword whose own hash fails */
+    if (!found || Py_TYPE(found) != Py_TYPE(self))
+        return NULL;
+    return ((Function *)found)->inputs == self->inputs ? (Function *)found : NULL;
 }
 
 /* Whether a kernel can work on this object's memory: no subclass, no copy, no conversion. */
@@ -212,11 +236,18 @@ as_numbers(const Function *self, PyObject *results)
 static PyObject *
 function_call(PyObject *callable, PyObject *const *args, size_t nargsf, PyObject *names)
 {
-    Function *self = (Function *)callable;
-    Py_ssize_t nargs = PyVectorcall_NARGS(nargsf);
+    const Function *self = (Function *)callable;
+    Py_ssize_t nargs = PyVectorcall_NARGS(nargsf), more = nargs - self->inputs;
     Call call;
-    if (nargs != self->inputs || !read_keywords(&call, args + nargs, names) ||
-        !read_inputs(self, &call, args))
+    if (more < 0 || !read_keywords(&call, args + nargs, names))
+        goto hand_on;
+    if (more == 1 && !call.option)
+        self = variant(self, Py_None, args[nargs - 1]);
+    else if (more == 0 && call.option)
+        self = variant(self, call.option, call.value);
+    else if (more)
+        goto hand_on;
+    if (!self || !read_inputs(self, &call, args))
         goto hand_on;
 
     const Kernels *kernels = (const Kernels *)self->table.buf + (call.type == NPY_FLOAT);
@@ -239,7 +270,7 @@ function_call(PyObject *callable, PyObject *const *args, size_t nargsf, PyObject
     return call.out || call.rank ? results : as_numbers(self, results);
 
 hand_on:
-    return PyObject_Vectorcall(self->path, args, nargsf, names);
+    return PyObject_Vectorcall(((Function *)callable)->path, args, nargsf, names);
 }
 
 /* The type. ---------------------------------------------------------------------------------- */
@@ -260,19 +291,20 @@ read_shape(PyObject *lengths, Shape *shape)
     return !PyErr_Occurred();
 }
 
-/* Function(path, table, inputs, n, shapes, few) */
+/* Function(path, table, inputs, n, shapes, few, variants) */
 static PyObject *
 function_new(PyTypeObject *type, PyObject *args, PyObject *Py_UNUSED(keywords))
 {
     Function *self = (Function *)type->tp_alloc(type, 0);
-    PyObject *path, *shapes;
+    PyObject *path, *shapes, *variants;
     if (!self)
         return NULL;
     self->vectorcall = function_call;
-    if (!PyArg_ParseTuple(args, "Ow*inO!n", &path, &self->table, &self->inputs, &self->n,
-                          &PyTuple_Type, &shapes, &self->few))
+    if (!PyArg_ParseTuple(args, "Ow*inO!nO!", &path, &self->table, &self->inputs, &self->n,
+                          &PyTuple_Type, &shapes, &self->few, &PyDict_Type, &variants))
         goto fail;
     self->path = Py_NewRef(path);
+    self->variants = Py_NewRef(variants);
     if (self->table.len != 2 * sizeof(Kernels) || self->inputs < 1 || self->inputs > MAX_INPUTS ||
         PyTuple_GET_SIZE(shapes) < 1 || PyTuple_GET_SIZE(shapes) > MAX_RESULTS) {
         PyErr_Format(PyExc_ValueError, "%d arguments and %zd results; from 1 to %d and %d",
@@ -297,14 +329,17 @@ function_dealloc(Function *self)
     if (self->table.obj)
         PyBuffer_Release(&self->table);
     Py_XDECREF(self->path);
+    Py_XDECREF(self->variants);
     Py_TYPE(self)->tp_free(self);
 }
 
-/* A cycle through a Function runs through its path's attributes too, and is broken there. */
+/* A cycle through a Function runs through its path's attributes or a dict of its variants too,
+   and is broken there. */
 static int
 function_traverse(Function *self, visitproc visit, void *arg)
 {
     Py_VISIT(self->path);
+    Py_VISIT(self->variants);
     return 0;
 }
 

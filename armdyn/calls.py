@@ -41,6 +41,7 @@ else:
     EXTENSION = True
 
 Compile = Callable[[str, str], int]
+Variants = dict[str | None, dict[str | bool, Any]]
 
 FLOAT64, FLOAT32 = np.dtype(np.float64), np.dtype(np.float32)
 BATCH = CFUNCTYPE(None, c_void_p, c_void_p, c_int64)  # releases the GIL
@@ -56,6 +57,7 @@ def Function(
     shapes: tuple[Shape, ...],
     compile: Compile,
     otherwise: Callable[..., Any] | None = None,
+    variants: Variants | None = None,
 ) -> Callable[..., Any]:
     """A function of arrays (..., n) that answers with one array, or with a tuple of several.
 
@@ -68,14 +70,19 @@ def Function(
             once for each; answers with the kernel's address, good for as long as the function.
         otherwise: takes the calls that are not of the form ``f(*arrays, out=, threads=)``, and
             lends its signature and documentation.
+        variants: functions that answer where one keyword more is given: keyword -> value ->
+            function, under None those where that value comes last. The C front asks them; where
+            they do not know, and where there is no C front, ``otherwise`` does.
     """
-    path = CarefulPath(name, arguments, n, shapes, compile, otherwise)
+    path = CarefulPath(name, arguments, n, shapes, compile, otherwise, variants)
     return front_in_c(path) if EXTENSION else front_in_llvm(path)
 
 
 def front_in_c(path: CarefulPath) -> Callable[..., Any]:
     """Answers calls on arrays that kernels can use where they lie."""
-    return _call.Function(path, path.table, len(path.arguments), path.n, path.shapes, path.few)
+    return _call.Function(
+        path, path.table, len(path.arguments), path.n, path.shapes, path.few, path.variants
+    )
 
 
 def front_in_llvm(path: CarefulPath) -> Callable[..., Any]:
@@ -129,7 +136,8 @@ class CarefulPath:
         n: int,
         shapes: tuple[Shape, ...],
         compile: Compile,
-        otherwise: Callable[..., Any] | None,
+        otherwise: Callable[..., Any] | None = None,
+        variants: Variants | None = None,
     ) -> None:
         if not (1 <= len(arguments) <= MOST_ARGUMENTS and 1 <= len(shapes) <= MOST_RESULTS):
             raise ValueError(
@@ -150,6 +158,7 @@ class CarefulPath:
         self.states32: list[State] = []
         self._compile = compile
         self._otherwise = otherwise
+        self.variants: Variants = {} if variants is None else variants
 
     def __repr__(self) -> str:
         return f"<armdyn function {self.name}({', '.join(self.arguments)})>"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections import defaultdict
 from collections.abc import Callable
 from types import MethodType
 from typing import Any, NamedTuple, overload
@@ -11,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from armdyn import algorithms, engine
+from armdyn.calls import Variants
 from armdyn.chain import Chain
 from armdyn.errors import MethodError
 from armdyn.minimal import MinimalParameters
@@ -34,8 +36,8 @@ class MethodRow(NamedTuple):
 class compiled:
     """A quantity of Robot: at first use the robot gets a compiled function of the same name.
 
-    The function answers calls with nothing but arrays, ``out=`` and ``threads=``; all others come
-    to the method written in the class.
+    The function answers calls with nothing but arrays, ``out=`` and ``threads=``, and those with
+    one option more that it has met before; all others come to the method written in the class.
     """
 
     def __init__(self, method: Callable[..., Any]) -> None:
@@ -53,7 +55,10 @@ class compiled:
         if robot is None:
             return self.method
         function = engine.function(
-            robot.chain, [Task(self.name)], otherwise=MethodType(self.method, robot)
+            robot.chain,
+            [Task(self.name)],
+            otherwise=MethodType(self.method, robot),
+            variants=robot._variants[self.name],
         )
         return robot.__dict__.setdefault(self.name, function)
 
@@ -75,6 +80,7 @@ class Robot:
             raise TypeError(f"Robot takes a Chain, not {type(chain).__name__}; see armdyn.load")
         self.chain = chain
         self._functions: dict[tuple[Task, ...], Callable[..., Any]] = {}
+        self._variants: defaultdict[str, Variants] = defaultdict(dict)  # by quantity
 
     # What it is -----------------------------------------------------------------------------
 
@@ -333,7 +339,20 @@ class Robot:
             )
             function = engine.function(self.chain, checked)
             function = self._functions.setdefault(tasks, function)
+            if len(tasks) == 1:
+                self._offer(tasks[0], function)
         return function
+
+    def _offer(self, task: Task, function: Callable[..., Any]) -> None:
+        """Let the quantity's function answer by itself where just this option is given again."""
+        plain = Task(task.quantity)._asdict()
+        options = [(key, value) for key, value in task._asdict().items() if value != plain[key]]
+        if len(options) == 1:
+            ((key, value),) = options
+            known = self._variants[task.quantity]
+            known.setdefault(key, {})[value] = function
+            if key == "frame":  # which may be given without its keyword
+                known[None] = known[key]
 
 
 _warned: set[str] = set()

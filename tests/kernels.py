@@ -158,10 +158,10 @@ FRONTS = [
 ]
 
 
-def function(front, polynomials, otherwise=None):
+def function(front, polynomials, otherwise=None, variants=None):
     names = ("q", "qd", "qdd", "tau")[: polynomials.arguments]
     path = calls.CarefulPath(
-        "fused", names, polynomials.n, polynomials.shapes, polynomials, otherwise
+        "fused", names, polynomials.n, polynomials.shapes, polynomials, otherwise, variants
     )
     return front(path)
 

@@ -24,8 +24,6 @@ from tests.kernels import (
     Polynomials,
     assert_same_bits,
     function,
-    misaligned,
-    read_only,
     states,
 )
 
@@ -39,58 +37,6 @@ def front(request):
 def f(front):
     """Two arguments of three numbers; results (3, 3) and ()."""
     return function(front, Polynomials())
-
-
-# The fronts -----------------------------------------------------------------------------------
-
-
-@pytest.mark.skipif(not calls.EXTENSION, reason="the C extension is not built")
-def test_c_answers_plain_calls_and_no_others():
-    polynomials = Polynomials()
-    path = calls.CarefulPath("f", ("q", "qd"), N, polynomials.shapes, polynomials, None)
-    for dtype in calls.FLOAT64, calls.FLOAT32:
-        path.address("single", dtype), path.address("batch", dtype)
-
-    def refuse(*values, **keywords):
-        raise AssertionError("handed on")
-
-    f = calls._call.Function(refuse, path.table, 2, N, polynomials.shapes, 100)
-    for dtype in np.float64, np.float32:
-        for batch in (), (0,), (100,), (2, 3):
-            values = states(*batch, dtype=dtype)
-            out = np.empty((*batch, N, N), dtype), np.empty(batch, dtype)
-            f(*values)
-            f(*values, out=out)
-            f(*values, out=None, threads=None)
-            f(*map(read_only, values), out=out, threads=1)
-            for found, right in zip(out, polynomials.expected(*values), strict=True):
-                assert_same_bits(found, right)
-        f(*states(101, dtype=dtype), threads=1)
-        with pytest.raises(AssertionError, match="handed on"):
-            f(*states(101, dtype=dtype))
-    for layout in set(LAYOUTS) - {"read-only"}:
-        for batch in (), (2, 5):
-            q, qd = states(*batch)
-            if layout != "Fortran" or batch:
-                with pytest.raises(AssertionError, match="handed on"):
-                    f(q, LAYOUTS[layout](qd))
-    with pytest.raises(AssertionError, match="handed on"):
-        f(*states(), out=(misaligned(np.empty((N, N))), np.empty(())))
-    with pytest.raises(AssertionError, match="handed on"):
-        f(*states(), threads=2**70)
-
-
-@pytest.mark.skipif(not calls.EXTENSION, reason="the C extension is not built")
-@pytest.mark.parametrize(
-    "arguments",
-    [(), (0, b"", 1, 3, ((),), 1), (0, bytearray(32), 1, 3, [()], 1)]
-    + [(0, bytearray(31), 1, 3, ((),), 1), (0, bytearray(32), 5, 3, ((),), 1)]
-    + [(0, bytearray(32), 1, 3, ((),) * 33, 1), (0, bytearray(32), 1, 3, ((1,) * 5,), 1)]
-    + [(0, bytearray(32), 1, 3, (("a",),), 1), (0, bytearray(32), 1, 3, (3,), 1)],
-)
-def test_c_refuses_to_be_built_wrong(arguments):
-    with pytest.raises((TypeError, ValueError, BufferError)):
-        calls._call.Function(*arguments)
 
 
 def outcome(f, values, keywords):

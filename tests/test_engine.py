@@ -10,6 +10,7 @@ import armdyn
 from armdyn import Chain, Robot, engine, quantities, robot
 from armdyn.algorithms import CATALOGUE, STATE, find, methods, newton_euler
 from armdyn.counting import growth
+from armdyn.errors import MethodError, ModelError
 from armdyn.program import jit
 from armdyn.quantities import ARGUMENTS, Task, cheapest, formula, program_cost
 from tests.arms import with_rotors
@@ -114,6 +115,44 @@ def test_friction_is_compiled_too():
 
 
 # The disk cache ----------------------------------------------------------------------------------
+
+
+def test_options_are_heard_each_time_they_are_given():
+    """From the second time on the quantity's function answers them by itself."""
+    arm = armdyn.load("panda")
+    q, qd, qdd = np.random.default_rng(3).normal(size=(3, 7))
+    right = {
+        "tip": arm.pose(q),
+        "hand": arm.pose(q, frame="panda_hand"),
+        "tip J": arm.jacobian(q),
+        "hand J": arm.jacobian(q, "panda_hand"),
+        "dry": arm.inverse_dynamics(q, qd, qdd),
+        "friction": arm.inverse_dynamics(q, qd, qdd, friction=True),
+        "gdahj": arm.mass_matrix(q, method="gdahj"),
+    }
+    assert not np.array_equal(right["tip"], right["hand"])
+    assert not np.array_equal(right["tip J"], right["hand J"])
+    assert not np.array_equal(right["dry"], right["friction"])
+    for _ in range(3):
+        found = {
+            "tip": arm.pose(q, frame=None),
+            "hand": arm.pose(q, "panda_hand", out=np.empty((4, 4))),
+            "tip J": arm.jacobian(q, None),
+            "hand J": arm.jacobian(q, frame="panda_hand", threads=1),
+            "dry": arm.inverse_dynamics(q, qd, qdd, friction=False),
+            "friction": arm.inverse_dynamics(q, qd, qdd, friction=True),
+            "gdahj": arm.mass_matrix(q, method="gdahj"),
+        }
+        for name, array in found.items():
+            np.testing.assert_array_equal(array, right[name], err_msg=name)
+        arm.inverse_dynamics(q, qd, qdd, friction=True, method="newton-euler")
+        with pytest.raises(TypeError, match="positional"):
+            arm.mass_matrix(q, "gdahj")  # as ever: not without its keyword
+        for method in ("panda_hand", True, ""):
+            with pytest.raises(MethodError):
+                arm.mass_matrix(q, method=method)
+        with pytest.raises(ModelError, match="gdahj"):
+            arm.pose(q, "gdahj")
 
 
 @pytest.fixture

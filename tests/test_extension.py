@@ -1,0 +1,109 @@
+"""The C extension: what it answers by itself, and what it hands on."""
+
+import numpy as np
+import pytest
+
+from armdyn import calls
+from tests.kernels import (
+    LAYOUTS,
+    N,
+    Polynomials,
+    assert_same_bits,
+    function,
+    misaligned,
+    read_only,
+    states,
+)
+
+pytestmark = pytest.mark.skipif(not calls.EXTENSION, reason="the C extension is not built")
+
+
+def test_c_answers_plain_calls_and_no_others():
+    polynomials = Polynomials()
+    path = calls.CarefulPath("f", ("q", "qd"), N, polynomials.shapes, polynomials, None)
+    for dtype in calls.FLOAT64, calls.FLOAT32:
+        path.address("single", dtype), path.address("batch", dtype)
+
+    def refuse(*values, **keywords):
+        raise AssertionError("handed on")
+
+    f = calls._call.Function(refuse, path.table, 2, N, polynomials.shapes, 100, {})
+    for dtype in np.float64, np.float32:
+        for batch in (), (0,), (100,), (2, 3):
+            values = states(*batch, dtype=dtype)
+            out = np.empty((*batch, N, N), dtype), np.empty(batch, dtype)
+            f(*values)
+            f(*values, out=out)
+            f(*values, out=None, threads=None)
+            f(*map(read_only, values), out=out, threads=1)
+            for found, right in zip(out, polynomials.expected(*values), strict=True):
+                assert_same_bits(found, right)
+        f(*states(101, dtype=dtype), threads=1)
+        with pytest.raises(AssertionError, match="handed on"):
+            f(*states(101, dtype=dtype))
+    for layout in set(LAYOUTS) - {"read-only"}:
+        for batch in (), (2, 5):
+            q, qd = states(*batch)
+            if layout != "Fortran" or batch:
+                with pytest.raises(AssertionError, match="handed on"):
+                    f(q, LAYOUTS[layout](qd))
+    with pytest.raises(AssertionError, match="handed on"):
+        f(*states(), out=(misaligned(np.empty((N, N))), np.empty(())))
+    with pytest.raises(AssertionError, match="handed on"):
+        f(*states(), threads=2**70)
+
+
+def test_c_lets_variants_answer_that_it_knows():
+    ours, theirs = Polynomials(), Polynomials(shapes=((N,), (N, N)))
+    other = function(calls.front_in_c, theirs)
+    more = function(calls.front_in_c, Polynomials(arguments=3))
+    handed_on = []
+
+    def otherwise(*values, **keywords):
+        handed_on.append((len(values), keywords))
+
+    known = {"b": other, True: other, "more": more, "none": None, "python": theirs}
+    f = function(calls.front_in_c, ours, otherwise, {"by": known, None: known, "odd": 1})
+    q, qd = states()
+    many = states(4)
+    other(q, qd), other(*many)  # compiles
+    out = np.empty(N), np.empty((N, N))
+    for found in (
+        f(q, qd, by="b"),
+        f(q, qd, by="".join("b")),
+        f(q, qd, by=True),
+        f(q, qd, "b"),
+        f(q, qd, "b", out=out),
+        f(q, qd, out=out, by="b", threads=1),
+    ):
+        for one, right in zip(found, theirs.expected(q, qd), strict=True):
+            assert_same_bits(one, right)
+    for one, right in zip(f(*many, by="b"), theirs.expected(*many), strict=True):
+        assert_same_bits(one, right)
+    assert handed_on == []
+    name = type("Name", (str,), {"__hash__": None})("b")
+    for value in ("c", False, None, 1, 1.0, name, [], "none", "more", "python"):
+        f(q, qd, by=value)
+        f(q, qd, value)
+    assert handed_on == [
+        call
+        for value in ("c", False, None, 1, 1.0, name, [], "none", "more", "python")
+        for call in ((2, {"by": value}), (3, {}))
+    ]
+    handed_on.clear()
+    f(q, qd, odd="b"), f(q, qd, to="b"), f(q, qd, "b", by="b"), f(q, qd, "b", "b"), f(q, by="b")
+    f(q, qd, by="b", of="b"), f(q, qd.tolist(), by="b")
+    assert len(handed_on) == 7
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [(), (0, b"", 1, 3, ((),), 1, {}), (0, bytearray(32), 1, 3, [()], 1, {})]
+    + [(0, bytearray(31), 1, 3, ((),), 1, {}), (0, bytearray(32), 5, 3, ((),), 1, {})]
+    + [(0, bytearray(32), 1, 3, ((),) * 33, 1, {}), (0, bytearray(32), 1, 3, ((1,) * 5,), 1, {})]
+    + [(0, bytearray(32), 1, 3, (("a",),), 1, {}), (0, bytearray(32), 1, 3, (3,), 1, {})]
+    + [(0, bytearray(32), 1, 3, ((),), 1, []), (0, bytearray(32), 1, 3, ((),), 1)],
+)
+def test_c_refuses_to_be_built_wrong(arguments):
+    with pytest.raises((TypeError, ValueError, BufferError)):
+        calls._call.Function(*arguments)
