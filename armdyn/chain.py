@@ -7,6 +7,7 @@ import logging
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -132,8 +133,12 @@ class Chain:
         if parameters not in ("natural", "minimal"):
             raise ModelError(f"parameters are 'natural' or 'minimal', not {parameters!r}")
         if parameters == "minimal":
-            return Arm(self, number, MinimalParameters(self).bodies())
+            return Arm(self, number, self._minimal_bodies)
         return Arm(self, number, [link.inertia for link in self.links])
+
+    @cached_property
+    def _minimal_bodies(self) -> list[Inertia]:
+        return MinimalParameters(self).bodies()
 
     # Variations of it -----------------------------------------------------------------------
 

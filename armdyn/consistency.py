@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from armdyn.algorithms.newton_euler import mass_matrix
+from armdyn.algorithms.crba import mass_matrix
 from armdyn.errors import shorten
 from armdyn.loaders.dh import MOST_JOINTS
 

@@ -45,7 +45,8 @@ def numbers(name: str, value: ArrayLike, expected: str = "numbers") -> np.ndarra
     """What a user gave as ``name``, as new floats of whatever shape it has."""
     try:
         found = np.asarray(value)
-        if found.dtype.kind in "biufO" and not any(entry is None for entry in found.flat):
+        kind = found.dtype.kind
+        if kind in "biuf" or (kind == "O" and not any(entry is None for entry in found.flat)):
             return found.astype(float)
     except (TypeError, ValueError, OverflowError):  # ragged; not a number; too large an integer
         pass
