@@ -14,6 +14,8 @@
 #define NPY_NO_DEPRECATED_API NPY_1_25_API_VERSION
 #include <numpy/arrayobject.h>
 
+#define INTERFACE 2 /* of Function's arguments; armdyn/calls.py expects the same */
+
 #define MAX_INPUTS 4
 #define MAX_RESULTS 32
 #define MAX_RANK 4
@@ -92,7 +94,8 @@ read_keywords(Call *call, PyObject *const *values, PyObject *names)
 }
 
 /* The function that answers where method=, frame= or the like has this value; NULL if none is
-   known. The values looked up are names, True and False: no code of a user's runs. */
+   known. Names, True and False are looked up among such (see Robot._offer), so that no code of a
+   user's runs meanwhile. */
 static const Function *
 variant(const Function *self, PyObject *option, PyObject *value)
 {
@@ -396,7 +399,8 @@ PyInit__call(void)
     OUT = PyUnicode_InternFromString("out");
     THREADS = PyUnicode_InternFromString("threads");
     PyObject *self = PyModule_Create(&module);
-    if (!OUT || !THREADS || !self || PyModule_AddType(self, &FunctionType) < 0)
+    if (!OUT || !THREADS || !self || PyModule_AddType(self, &FunctionType) < 0 ||
+        PyModule_AddIntMacro(self, INTERFACE) < 0)
         return NULL;
     return self;
 }

@@ -2,6 +2,8 @@ from collections.abc import Callable
 from ctypes import Array, c_size_t
 from typing import Any
 
+INTERFACE: int
+
 class Function:
     def __init__(
         self,

@@ -35,10 +35,10 @@ from armdyn.errors import ShapeError
 
 try:
     from armdyn import _call
-except ImportError:
+
+    EXTENSION = _call.INTERFACE == 2  # else it was built from an earlier text, and is left alone
+except (ImportError, AttributeError):
     EXTENSION = False
-else:
-    EXTENSION = True
 
 Compile = Callable[[str, str], int]
 Variants = dict[str | None, dict[str | bool, Any]]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -23,29 +24,37 @@ def unfinished(directory: Path) -> Iterator[Path]:
 
 @contextmanager
 def written(path: str | Path) -> Iterator[Path]:
-    """Where to write a file that gets its name, ``path``, once it is whole."""
+    """Where to write a file that gets its name, ``path``, once it is whole.
+
+    What is there keeps its mode, and a link leads on to the new file; what is no file but takes
+    bytes, such as a pipe, gets them as they come.
+    """
     check_writable(path)
-    target = Path(path).resolve()  # what a link leads to, so that the link stays
+    target = Path(os.path.realpath(path))
     try:
-        with unfinished(target.parent) as folder:
-            yield folder / target.name
+        if os.path.exists(target) and not os.path.isfile(target):
+            yield target
+        else:
+            with unfinished(target.parent) as folder:
+                yield folder / target.name
+                if os.path.exists(target):
+                    shutil.copymode(target, folder / target.name)
     except OSError as error:
         raise ArmdynError(f"cannot write {str(path)!r}: {error.strerror or error}") from None
 
 
 def check_writable(path: str | Path) -> None:
     """Refuse a file that could not be written where it was asked for."""
-    target = Path(path).resolve()
-    if not target.parent.is_dir():
-        raise ArmdynError(
-            f"cannot write {str(path)!r}: there is no directory {str(Path(path).parent)!r}"
-        )
-    if target.is_dir():
+    target = os.path.realpath(path)
+    folder = os.path.dirname(target if os.path.islink(path) else path) or "."
+    if not os.path.isdir(folder):
+        raise ArmdynError(f"cannot write {str(path)!r}: there is no directory {folder!r}")
+    if os.path.isdir(target):
         raise ArmdynError(f"cannot write {str(path)!r}: it is a directory; expected a file's name")
-    if not os.access(target.parent, os.W_OK):
-        raise ArmdynError(
-            f"cannot write {str(path)!r}: its directory {str(target.parent)!r} is not writable"
-        )
+    if os.path.exists(target) and not os.access(target, os.W_OK):
+        raise ArmdynError(f"cannot write {str(path)!r}: it is not writable")
+    if not os.access(os.path.dirname(target), os.W_OK | os.X_OK):
+        raise ArmdynError(f"cannot write {str(path)!r}: directory {folder!r} is not writable")
 
 
 def figure(width: float, height: float) -> Any:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections import defaultdict
 from collections.abc import Callable
+from inspect import getattr_static
 from types import MethodType
 from typing import Any, NamedTuple, overload
 
@@ -54,13 +55,18 @@ class compiled:
     def __get__(self, robot: Robot | None, owner: type) -> Callable[..., Any]:
         if robot is None:
             return self.method
+        place = self.name  # where Python finds the function next time, before this descriptor
+        if getattr_static(type(robot), self.name) is not self:
+            place = f"Robot.{self.name}"  # a subclass has its own, which calls this by super()
+            if place in robot.__dict__:
+                return robot.__dict__[place]
         function = engine.function(
             robot.chain,
             [Task(self.name)],
             otherwise=MethodType(self.method, robot),
             variants=robot._variants[self.name],
         )
-        return robot.__dict__.setdefault(self.name, function)
+        return robot.__dict__.setdefault(place, function)
 
 
 class Robot:
@@ -347,7 +353,7 @@ class Robot:
         """Let the quantity's function answer by itself where just this option is given again."""
         plain = Task(task.quantity)._asdict()
         options = [(key, value) for key, value in task._asdict().items() if value != plain[key]]
-        if len(options) == 1:
+        if len(options) == 1 and type(options[0][1]) in (str, bool):
             ((key, value),) = options
             known = self._variants[task.quantity]
             known.setdefault(key, {})[value] = function

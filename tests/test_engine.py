@@ -8,6 +8,7 @@ import pytest
 
 import armdyn
 from armdyn import Chain, Robot, engine, quantities, robot
+from armdyn import calls as calls_path
 from armdyn.algorithms import CATALOGUE, STATE, find, methods, newton_euler
 from armdyn.counting import growth
 from armdyn.errors import MethodError, ModelError
@@ -114,38 +115,31 @@ def test_friction_is_compiled_too():
     np.testing.assert_allclose(arm.forward_dynamics(q, qd, tau, friction=True), qdd, atol=1e-10)
 
 
-# The disk cache ----------------------------------------------------------------------------------
-
-
-def test_options_are_heard_each_time_they_are_given():
+def test_options_are_heard_each_time_they_are_given(monkeypatch):
     """From the second time on the quantity's function answers them by itself."""
     arm = armdyn.load("panda")
     q, qd, qdd = np.random.default_rng(3).normal(size=(3, 7))
-    right = {
-        "tip": arm.pose(q),
-        "hand": arm.pose(q, frame="panda_hand"),
-        "tip J": arm.jacobian(q),
-        "hand J": arm.jacobian(q, "panda_hand"),
-        "dry": arm.inverse_dynamics(q, qd, qdd),
-        "friction": arm.inverse_dynamics(q, qd, qdd, friction=True),
-        "gdahj": arm.mass_matrix(q, method="gdahj"),
+    calls = {
+        "tip": lambda arm: arm.pose(q),
+        "hand": lambda arm: arm.pose(q, "panda_hand", out=np.empty((4, 4))),
+        "hand J": lambda arm: arm.jacobian(q, frame="panda_hand", threads=1),
+        "dry": lambda arm: arm.inverse_dynamics(q, qd, qdd, method="newton-euler"),
+        "friction": lambda arm: arm.inverse_dynamics(q, qd, qdd, friction=True),
+        "gdahj": lambda arm: arm.mass_matrix(q, method="gdahj"),
     }
+    others = {
+        "tip": lambda arm: arm.pose(q, frame=None),
+        "tip J": lambda arm: arm.jacobian(q, None),
+        "both": lambda arm: arm.inverse_dynamics(q, qd, qdd, friction=True, method="newton-euler"),
+        "neither": lambda arm: arm.inverse_dynamics(q, qd, qdd, friction=False),
+    }
+    right = {name: call(armdyn.load("panda")) for name, call in (calls | others).items()}
     assert not np.array_equal(right["tip"], right["hand"])
     assert not np.array_equal(right["tip J"], right["hand J"])
-    assert not np.array_equal(right["dry"], right["friction"])
+    assert not np.array_equal(right["dry"], right["both"])
     for _ in range(3):
-        found = {
-            "tip": arm.pose(q, frame=None),
-            "hand": arm.pose(q, "panda_hand", out=np.empty((4, 4))),
-            "tip J": arm.jacobian(q, None),
-            "hand J": arm.jacobian(q, frame="panda_hand", threads=1),
-            "dry": arm.inverse_dynamics(q, qd, qdd, friction=False),
-            "friction": arm.inverse_dynamics(q, qd, qdd, friction=True),
-            "gdahj": arm.mass_matrix(q, method="gdahj"),
-        }
-        for name, array in found.items():
-            np.testing.assert_array_equal(array, right[name], err_msg=name)
-        arm.inverse_dynamics(q, qd, qdd, friction=True, method="newton-euler")
+        for name, call in (others | calls).items():
+            np.testing.assert_array_equal(call(arm), right[name], err_msg=name)
         with pytest.raises(TypeError, match="positional"):
             arm.mass_matrix(q, "gdahj")  # as ever: not without its keyword
         for method in ("panda_hand", True, ""):
@@ -153,6 +147,43 @@ def test_options_are_heard_each_time_they_are_given():
                 arm.mass_matrix(q, method=method)
         with pytest.raises(ModelError, match="gdahj"):
             arm.pose(q, "gdahj")
+    if calls_path.EXTENSION:
+        monkeypatch.setattr(arm, "_do", None)
+        for name, call in calls.items():
+            np.testing.assert_array_equal(call(arm), right[name], err_msg=name)
+
+
+def test_a_name_of_another_type_is_not_remembered():
+    """Python would run its __eq__ while the extension looks it up."""
+
+    class Name(str):
+        __hash__ = str.__hash__
+
+        def __eq__(self, other):
+            raise AssertionError("compared")
+
+    arm, q = armdyn.load("panda"), np.zeros(7)
+    hand = arm.pose(q, "panda_hand")
+    other = armdyn.load("panda")
+    other._offer(Task("pose", frame=Name("panda_hand")), hand)
+    np.testing.assert_array_equal(other.pose(q, "panda_hand"), hand)
+
+
+def test_a_subclass_may_have_its_own_functions():
+    class Doubled(Robot):
+        def mass_matrix(self, q, **options):
+            return 2 * super().mass_matrix(q, **options)
+
+    chain, q = armdyn.load("two_link").chain, np.ones(2)
+    M = Robot(chain).mass_matrix(q)
+    arm = Doubled(chain)
+    for _ in range(3):
+        np.testing.assert_array_equal(arm.mass_matrix(q), 2 * M)
+    np.testing.assert_allclose(arm.mass_matrix(q, method="crba"), 2 * M, rtol=1e-14)
+    assert super(Doubled, arm).mass_matrix is super(Doubled, arm).mass_matrix
+
+
+# The disk cache ----------------------------------------------------------------------------------
 
 
 @pytest.fixture

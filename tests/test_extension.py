@@ -1,5 +1,8 @@
 """The C extension: what it answers by itself, and what it hands on."""
 
+import gc
+import sys
+
 import numpy as np
 import pytest
 
@@ -107,3 +110,12 @@ def test_c_lets_variants_answer_that_it_knows():
 def test_c_refuses_to_be_built_wrong(arguments):
     with pytest.raises((TypeError, ValueError, BufferError)):
         calls._call.Function(*arguments)
+
+
+def test_variants_are_let_go():
+    variants = {"by": {}}
+    before = sys.getrefcount(variants)
+    for _ in range(10):
+        function(calls.front_in_c, Polynomials(), None, variants)
+    gc.collect()
+    assert sys.getrefcount(variants) == before

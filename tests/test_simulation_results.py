@@ -3,7 +3,6 @@
 import csv
 import errno
 import json
-import os
 import sys
 from types import SimpleNamespace
 
@@ -93,13 +92,6 @@ def test_a_file_appears_whole_or_not_at_all(run, tmp_path, monkeypatch, name):
         run.save(tmp_path / name)
     assert [path.name for path in tmp_path.iterdir()] == [name]
     assert (tmp_path / name).read_bytes() == whole
-
-
-@pytest.mark.skipif(os.name == "nt", reason="links need rights there")
-def test_a_link_is_written_through(run, tmp_path):
-    (tmp_path / "run.csv").symlink_to("elsewhere")
-    run.save(tmp_path / "run.csv")
-    assert (tmp_path / "run.csv").is_symlink() and (tmp_path / "elsewhere").is_file()
 
 
 def test_plot_shows_positions_speeds_torques_and_energy(run, many, tmp_path):

@@ -51,6 +51,34 @@ def test_ur5_has_the_table_its_maker_prints():
     assert chain.find_frame("tool0")[1].translation == pytest.approx((0, 0, 0.0823), abs=1e-15)
 
 
+def lumped(*bodies):
+    """One joint about x that carries bodies (mass, x [m], moment of inertia [kg m^2])."""
+    links = "".join(
+        f'''<link name="b{i}"><inertial><origin xyz="{x} 0 0"/><mass value="{mass}"/>
+        <inertia ixx="{moment}" iyy="{moment}" izz="{moment}" ixy="0" ixz="0" iyz="0"/>
+        </inertial></link>
+        <joint name="f{i}" type="fixed"><parent link="a"/><child link="b{i}"/></joint>'''
+        for i, (mass, x, moment) in enumerate(bodies)
+    )
+    return urdf.load(
+        f"""<robot name="r"><link name="base"/><link name="a"/>{links}
+        <joint name="j" type="continuous"><parent link="base"/><child link="a"/></joint>
+        </robot>""".encode(),
+        check="warn",
+    )
+
+
+def test_what_cancels_but_for_rounding_is_zero():
+    (link,) = lumped((0.1, 1.3, 0.1), (0.2, 1.3, 0.2), (-0.3, 1.3, -0.3)).links
+    assert link.inertia.is_zero
+
+
+def test_a_small_body_far_off_keeps_its_own_moments():
+    """Small against m r^2, not against the moment about the axis that passes through it."""
+    (link,) = lumped((1.0, 10.0, 1e-12)).links
+    assert sorted(link.inertia.matrix.diagonal()) == pytest.approx([1e-12, 100, 100], 1e-12, 0)
+
+
 @pytest.mark.parametrize("seed", range(12))
 def test_exact_zeros_survive_any_placement_of_the_links_frames(seed):
     """Twist and distance of two axes do not depend on frames: what was drawn as 0 is found so."""

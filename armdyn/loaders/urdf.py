@@ -286,6 +286,10 @@ def _lumped(tree: Tree, frames: Sequence[Frame]) -> Inertia:
     def cleared(value: float, size: float) -> float:
         return value if abs(value) > ROUNDING * size else 0.0
 
+    m = cleared(total.mass, mass)
     x, y, z = (cleared(h, moment) for h in total.first_moment)
-    xx, xy, xz, yy, yz, zz = (cleared(product, square) for product in total.tensor)
-    return Inertia(cleared(total.mass, mass), (x, y, z), (xx, xy, xz, yy, yz, zz))
+    xx, xy, xz, yy, yz, zz = total.tensor
+    xy, xz, yz = (cleared(product, square) for product in (xy, xz, yz))
+    if not m:  # of a small body far off, moments are small against m r^2 and yet its own
+        xx, yy, zz = (cleared(own, square) for own in (xx, yy, zz))
+    return Inertia(m, (x, y, z), (xx, xy, xz, yy, yz, zz))
