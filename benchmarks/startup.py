@@ -60,10 +60,10 @@ def _least(what: str, quantity: str, arm: str, runs: list[list[float]]) -> Start
 
 
 def _run(code: str, *arguments: str, cache: str = "") -> list[float]:
-    """The numbers that a fresh interpreter prints."""
+    """The numbers that a fresh interpreter prints; it may keep byte code, as installing does."""
     done = subprocess.run(
         [sys.executable, "-c", code, *arguments],
-        env={**os.environ, "ARMDYN_CACHE_DIR": cache},
+        env={**os.environ, "ARMDYN_CACHE_DIR": cache, "PYTHONDONTWRITEBYTECODE": ""},
         capture_output=True,
         text=True,
         check=True,
