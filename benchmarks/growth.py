@@ -19,7 +19,7 @@ from armdyn.chain import Chain
 from armdyn.engine import Compilation
 from armdyn.quantities import ARGUMENTS, SHAPES, Task, shapes
 from benchmarks.arms import states
-from benchmarks.timing import Call, interleaved
+from benchmarks.timing import PASSES, ROUNDS, Call, interleaved
 
 SIZES = (2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 17, 20, 24, 30, 36, 42, 50, 60)
 PATIENCE = 60.0  # [s]: a quantity whose first use takes longer is not tried on larger arms
@@ -68,7 +68,7 @@ def growth(sizes: tuple[int, ...] = SIZES, patience: float = PATIENCE) -> list[G
                 one = made[quantity, n] = _compile(quantity, Chain.random(n))
                 if one.trace + one.compile > patience:
                     break
-    times = interleaved({key: one.call for key, one in made.items()})
+    times = interleaved({key: one.call for key, one in made.items()}, PASSES * ROUNDS)
     return [
         Growth(*key, one.instructions, one.trace, one.compile, times[key].least)
         for key, one in made.items()

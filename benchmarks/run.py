@@ -17,7 +17,7 @@ from benchmarks import accuracy, growth, memory, report, speed, startup
 from benchmarks.arms import ARMS
 from benchmarks.figures import AGREE, Results, figures
 from benchmarks.peers import PEERS
-from benchmarks.timing import ROUNDS
+from benchmarks.timing import PASSES, ROUNDS
 
 PARTS = ("single", "batch", "growth", "accuracy", "memory", "startup")
 HERE = Path(__file__).parent
@@ -46,18 +46,19 @@ def measure(options: argparse.Namespace, build: Path) -> Results:
     cores = sorted(os.sched_getaffinity(0))
     one, everywhere = {cores[-1]}, set(cores)
     rounds, batches = (5, (256, 4096)) if options.quick else (ROUNDS, speed.BATCHES)
+    passes = 1 if options.quick else PASSES
     plan = speed.Plan(options.arms, options.peers, build, rounds, batches)
     if {"single", "batch"} & set(options.only):
         results.agreement = _alone(everywhere, speed.agreement, plan)
         apart = [row for row in results.agreement if not row.difference <= AGREE]
         if apart:
             sys.exit(f"the libraries do not agree: {apart}")
-    if "single" in options.only:
-        results.speed += _alone(one, speed.single, plan)
+    jobs = [(one, speed.single)] if "single" in options.only else []
     if "batch" in options.only:
-        results.speed += _alone(one, speed.batch, plan)
-        if len(cores) > 1:
-            results.speed += _alone(everywhere, speed.batch, plan)
+        jobs += [(here, speed.batch) for here in (one, everywhere)[: len(cores)]]
+    results.speed = speed.together(
+        row for _ in range(passes) for here, job in jobs for row in _alone(here, job, plan)
+    )
     if "growth" in options.only:
         sizes = QUICK_SIZES if options.quick else growth.SIZES
         results.growth = _alone(one, growth.growth, sizes)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
-from dataclasses import dataclass
+import statistics
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -102,6 +103,21 @@ def batch(plan: Plan) -> list[Row]:
         for count in plan.batches
         for quantity, calls in _calls(plan, name, count, aside=True)
         for row in _timed(plan, name, quantity, calls, count)
+    ]
+
+
+def together(rows: Iterable[Row]) -> list[Row]:
+    """One row of those that several passes found of the same: the least, the median's median."""
+    found: dict[Row, list[Row]] = {}
+    for row in rows:
+        found.setdefault(replace(row, least=0.0, median=0.0), []).append(row)
+    return [
+        replace(
+            what,
+            least=min(row.least for row in passes),
+            median=statistics.median(row.median for row in passes),
+        )
+        for what, passes in found.items()
     ]
 
 

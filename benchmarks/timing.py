@@ -1,7 +1,8 @@
 """Timing on a machine that others use too: short slices, interleaved, and the least of many.
 
 All calls of a set take turns, slice by slice, so that what disturbs the machine disturbs all of
-them; the least time of a call is what it takes undisturbed.
+them; the least time of a call is what it takes undisturbed. Some disturbances last for a minute, so
+all sets take turns too, pass by pass.
 """
 
 from __future__ import annotations
@@ -18,7 +19,8 @@ import numpy as np
 Label = TypeVar("Label")
 
 SLICE = 2e-3  # [s]; a call that takes longer is a slice by itself
-ROUNDS = 60
+ROUNDS = 20
+PASSES = 3
 
 
 class Time(NamedTuple):

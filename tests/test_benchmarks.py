@@ -15,7 +15,7 @@ from benchmarks.accuracy import Terms
 from benchmarks.arms import ARMS, arm, states, urdf
 from benchmarks.figures import Figure, Results, exponent, figures
 from benchmarks.growth import Growth
-from benchmarks.speed import Plan, Row, batch
+from benchmarks.speed import Plan, Row, batch, together
 from benchmarks.timing import Call, interleaved
 
 ROOT = Path(__file__).parent.parent
@@ -124,3 +124,12 @@ def test_growth_is_judged_by_steps_and_by_the_slope_of_compile_time():
     worst = found["largest step of the time an instruction (bias at 32 joints)"]
     assert worst.value == pytest.approx(4)
     assert worst.verdict == "short"
+
+
+def test_passes_are_put_together_row_by_row():
+    def row(quantity, least, median):
+        return Row("panda", quantity, "armdyn", "in place", "float64", 1, 1, 1, least, median)
+
+    passes = [row("bias", 2.0, 5.0), row("gravity", 1.0, 1.5), row("bias", 3.0, 4.0)]
+    found = together([*passes, row("bias", 4.0, 9.0)])
+    assert found == [row("bias", 2.0, 5.0), row("gravity", 1.0, 1.5)]
