@@ -10,7 +10,6 @@ backward error, |M qdd + b - tau| against |M||qdd| + |b| + |tau|, all in the max
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,6 +18,7 @@ import numpy as np
 
 import armdyn
 from armdyn.chain import Chain
+from armdyn.comparison.exactness import leaves
 from armdyn.quantities import ARGUMENTS, SHAPES, Task, formula
 from armdyn.spatial import sincos
 from benchmarks.arms import states
@@ -110,8 +110,8 @@ def _forward(chain: Chain, quantity: str, numbers: dict[str, np.ndarray]) -> flo
     errors = []
     for k, state in enumerate(zip(*_of(quantity, numbers), strict=True)):
         given = [[float(number) for number in argument] for argument in state]
-        truths = _flat(exact(*([mpmath.mpf(x) for x in argument] for argument in given)))
-        sums = _flat(terms(*([Terms(x) for x in argument] for argument in given)))
+        truths = list(leaves(exact(*([mpmath.mpf(x) for x in argument] for argument in given))))
+        sums = list(leaves(terms(*([Terms(x) for x in argument] for argument in given))))
         values = np.concatenate([np.ravel(result[k]) for result in computed])
         for value, truth, total in zip(values.tolist(), truths, sums, strict=True):
             error = float(abs(mpmath.mpf(value) - truth))
@@ -142,15 +142,3 @@ def _backward(chain: Chain, quantity: str, numbers: dict[str, np.ndarray]) -> fl
 
 def _of(quantity: str, numbers: dict[str, np.ndarray]) -> list[np.ndarray]:
     return [numbers[argument] for argument in ARGUMENTS[quantity]]
-
-
-def _flat(nested: Any) -> list[Any]:
-    return list(_leaves(nested))
-
-
-def _leaves(nested: Any) -> Iterator[Any]:
-    if isinstance(nested, (list, tuple)):
-        for part in nested:
-            yield from _leaves(part)
-    else:
-        yield nested

@@ -107,7 +107,7 @@ def batch(plan: Plan) -> list[Row]:
 
 
 def together(rows: Iterable[Row]) -> list[Row]:
-    """One row of those that several passes found of the same: the least, the median's median."""
+    """One row of those that several passes found of the same: the least, the median of medians."""
     found: dict[Row, list[Row]] = {}
     for row in rows:
         found.setdefault(replace(row, least=0.0, median=0.0), []).append(row)

@@ -58,7 +58,7 @@ class Call:
 
 
 def interleaved(
-    calls: Mapping[Label, Call], rounds: int = ROUNDS, slice_s: float = SLICE
+    calls: Mapping[Label, Call], rounds: int, slice_s: float = SLICE
 ) -> dict[Label, Time]:
     """The time a state of each call, all taking turns; each is called before the clock starts."""
     timers = {label: call.timer() for label, call in calls.items()}

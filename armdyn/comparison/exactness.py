@@ -123,14 +123,15 @@ def _evaluated(
 ) -> list[list[Any]]:
     """The results of all states, each as one flat list."""
     return [
-        list(_leaves(function(*([number(x) for x in argument] for argument in state))))
+        list(leaves(function(*([number(x) for x in argument] for argument in state))))
         for state in zip(*columns, strict=True)
     ]
 
 
-def _leaves(nested: Any) -> Iterator[Any]:
+def leaves(nested: Any) -> Iterator[Any]:
+    """The scalars of nested lists and tuples, in order."""
     if isinstance(nested, (list, tuple)):
         for part in nested:
-            yield from _leaves(part)
+            yield from leaves(part)
     else:
         yield nested
