@@ -4,8 +4,8 @@ import numpy
 from setuptools import Extension, setup
 
 call_path = Extension(
-    "armdyn._call",
-    ["armdyn/_call.c"],
+    "armdyn.engine._call",
+    ["src/armdyn/engine/_call.c"],
     include_dirs=[numpy.get_include()],
     optional=True,
 )

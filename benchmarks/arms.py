@@ -9,8 +9,8 @@ import numpy as np
 
 import armdyn
 from armdyn.chain import Chain, Joint
-from armdyn.inertia import Inertia
-from armdyn.pose import IDENTITY, Pose
+from armdyn.chain.inertia import Inertia
+from armdyn.chain.pose import IDENTITY, Pose
 
 ARMS = ("panda", "ur5", "puma560")
 QUANTITIES = {  # what all libraries compute, and its arguments

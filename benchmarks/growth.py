@@ -14,9 +14,8 @@ from unittest import mock
 
 import numpy as np
 
-from armdyn import calls
 from armdyn.chain import Chain
-from armdyn.engine import Compilation
+from armdyn.engine import Compilation, calls
 from armdyn.quantities import ARGUMENTS, SHAPES, Task, shapes
 from benchmarks.arms import states
 from benchmarks.timing import PASSES, ROUNDS, Call, interleaved

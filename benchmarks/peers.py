@@ -10,8 +10,8 @@ from unittest import mock
 import numpy as np
 
 import armdyn
-from armdyn import calls
 from armdyn.chain import Chain
+from armdyn.engine import calls
 from benchmarks.arms import QUANTITIES, urdf
 from benchmarks.generated import CasADi
 from benchmarks.peer import Peer

@@ -7,10 +7,10 @@ import re
 import unicodedata
 from pathlib import Path
 
-from armdyn.algorithms import CATALOGUE, STATE, Method
+from armdyn.algorithms.catalogue import CATALOGUE, STATE, Method
 from armdyn.chain import Chain
 from armdyn.counting import count, growth
-from armdyn.polynomial import Polynomial
+from armdyn.counting.polynomial import Polynomial
 
 DOCS = Path(__file__).parent
 PAGE = DOCS / "methods.md"
@@ -19,7 +19,7 @@ SIZES = (6, 7)  # joints for which operations are printed
 OPENING = """\
 # The catalogue of methods
 
-<!-- Made by docs/make_methods.py: change that, or armdyn/algorithms/__init__.py. -->
+<!-- Made by docs/make_methods.py: change that, or src/armdyn/algorithms/catalogue.py. -->
 
 Each method is one function in one file, in the letters of its paper, for any mix of revolute and
 prismatic joints. All but those marked *approximate* are exact. Those marked *minimal* work on the
@@ -65,7 +65,7 @@ def row(quantity: str, method: Method) -> list[str]:
     total, divisions = operations(quantity, method)
     cost = str(total).replace("^2", "²").replace("^3", "³").replace("^4", "⁴")
     cost += f", and {divisions} divisions" if divisions.coefficients else ""
-    name = f"[`{method.name}`](../armdyn/algorithms/{file})"
+    name = f"[`{method.name}`](../src/armdyn/algorithms/{file})"
     return [name, source, cost, *(str(total(n)) for n in SIZES)]
 
 

@@ -6,8 +6,8 @@ import numpy as np
 from hypothesis import strategies as st
 
 from armdyn import Chain
-from armdyn.pose import Pose
-from armdyn.random_arms import STRUCTURES, _rotation
+from armdyn.chain.pose import Pose
+from armdyn.chain.random import STRUCTURES, _rotation
 
 
 @st.composite

@@ -8,7 +8,7 @@ import sys
 import time
 from contextlib import suppress
 
-from armdyn import cache
+from armdyn.engine import cache
 
 SECONDS = 1.8
 DATA = {key: random.Random(key).randbytes(20_000 + ord(key)) for key in "abcde"}

@@ -3,7 +3,7 @@
 import functools
 
 from armdyn import engine, quantities
-from armdyn.program import jit
+from armdyn.engine import jit
 
 LEAST = {"batch": 2, "states": 2, "seconds": 0}  # of all measurements
 

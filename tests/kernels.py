@@ -11,7 +11,7 @@ import llvmlite.binding as llvm
 import numpy as np
 import pytest
 
-from armdyn import calls, front
+from armdyn.engine import calls
 
 llvm.initialize_native_target()
 llvm.initialize_native_asmprinter()
@@ -148,11 +148,6 @@ FRONTS = [
         calls.front_in_c,
         id="c",
         marks=pytest.mark.skipif(not calls.EXTENSION, reason="the C extension is not built"),
-    ),
-    pytest.param(
-        calls.front_in_llvm,
-        id="llvm",
-        marks=pytest.mark.skipif(not front.code(), reason="LLVM's code cannot work here"),
     ),
     pytest.param(calls.front_in_python, id="python"),
 ]

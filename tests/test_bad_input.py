@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from armdyn import ModelError
-from armdyn.library import load as load_file
+from armdyn.loaders import load as load_file
 from armdyn.loaders import urdf
 from armdyn.loaders.markup import MAX_BYTES, MAX_DEPTH, MAX_ELEMENTS
 

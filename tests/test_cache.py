@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from armdyn import cache
+from armdyn.engine import cache
 
 PROJECT = Path(__file__).parent.parent
 NOBODY = 65534

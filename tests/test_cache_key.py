@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from armdyn import cache
+from armdyn.engine import cache
 
 SCALARS = st.integers() | st.floats() | st.text(max_size=4) | st.binary(max_size=4)
 PARTS = st.recursive(SCALARS, lambda part: st.lists(part, max_size=4).map(tuple), max_leaves=8)

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from armdyn import cache
+from armdyn.engine import cache
 
 
 @pytest.fixture(autouse=True)

@@ -14,7 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 
-from armdyn import blocks, calls
+from armdyn.engine import blocks, calls
 from armdyn.errors import ShapeError
 from tests.kernels import (
     FRONTS,
@@ -54,7 +54,7 @@ def test_all_fronts_answer_any_call_alike(seed):
     rng = random.Random(seed)
     polynomials = Polynomials(*rng.choice([(1, 3, ((3,),)), (2, 3, ((3, 3), ())), (3, 3, ((),))]))
     makers = [calls.front_in_c] if calls.EXTENSION else []
-    makers += [calls.front_in_llvm, calls.front_in_python]
+    makers += [calls.front_in_python]
     fronts = [function(maker, polynomials) for maker in makers]
     memory = np.random.default_rng(seed).normal(size=4000)
 
@@ -351,7 +351,7 @@ def test_a_batch_at_the_interpreters_end():
     """No thread can be started any more: the calling thread does it all."""
     program = """
 import atexit, numpy as np
-from armdyn import calls
+from armdyn.engine import calls
 from tests.kernels import Polynomials
 p = Polynomials()
 f = calls.Function("f", ("q", "qd"), 3, p.shapes, p)

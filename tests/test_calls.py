@@ -5,7 +5,7 @@ import inspect
 import numpy as np
 import pytest
 
-from armdyn import blocks, calls
+from armdyn.engine import blocks, calls
 from armdyn.errors import ShapeError
 from tests.kernels import (
     FRONTS,

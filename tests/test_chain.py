@@ -9,9 +9,9 @@ import pytest
 
 from armdyn import Chain, ModelError, Robot
 from armdyn.chain import Frame, Joint, Link
-from armdyn.inertia import NAMES, Inertia
-from armdyn.pose import Pose
-from armdyn.random_arms import STRUCTURES
+from armdyn.chain.inertia import NAMES, Inertia
+from armdyn.chain.pose import Pose
+from armdyn.chain.random import STRUCTURES
 
 TABLE = dict(
     joints="RPR", mass=[1, 2, 3], com=[[0.1, 0.2, 0.3]] * 3, inertia=[[0.1, 0.12, 0.14]] * 3

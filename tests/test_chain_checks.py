@@ -8,11 +8,12 @@ import re
 import numpy as np
 import pytest
 
-from armdyn import Chain, MethodError, ModelError, Robot, TraceError, algorithms, compare, count
+from armdyn import Chain, MethodError, ModelError, Robot, TraceError, compare, count
+from armdyn.algorithms import catalogue
 from armdyn.chain import Frame, Joint, Link
-from armdyn.inertia import Inertia
+from armdyn.chain.inertia import Inertia
+from armdyn.chain.pose import Pose
 from armdyn.loaders import toml
-from armdyn.pose import Pose
 
 BODY = dict(mass=[1.0, 1.0], com=[[0.1, 0, 0]] * 2, inertia=[[0.1, 0.1, 0.1]] * 2)
 ROWS = dict(b=[0, 0.3], beta=[0, 1.0], d=[0, 0], theta=[0, 0])
@@ -192,13 +193,13 @@ def test_a_body_without_a_centre_of_mass_loads_with_a_warning(kinds, second_link
     assert chain.notes[0].startswith(message)
     robot, refused = Robot(chain), set()
     state = dict(zip(("q", "qd", "qdd", "tau"), 0.1 + np.eye(4), strict=True))
-    for quantity in algorithms.CATALOGUE:
+    for quantity in catalogue.CATALOGUE:
         if "+" in quantity:
             continue
         compute = getattr(robot, quantity)
-        given = [state[argument] for argument in algorithms.STATE[quantity]]
+        given = [state[argument] for argument in catalogue.STATE[quantity]]
         expected = compute(*given)
-        for method in algorithms.methods(quantity):
+        for method in catalogue.methods(quantity):
             if method.refuses(chain.on(float)):
                 refused.add(method.name)
                 with pytest.raises(MethodError, match="link 2 has no centre of mass .mass -?[01]"):

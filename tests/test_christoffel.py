@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from armdyn import Chain
-from armdyn.algorithms import CATALOGUE, newton_euler
+from armdyn.algorithms import newton_euler
+from armdyn.algorithms.catalogue import CATALOGUE
 
 MIXES = ["R", "P", "RR", "PR", "RP", "PPP", "RRR", "PRP", "RPR", "PPRRPR", "RRPRRR", "RRRRRRR"]
 ARMS = [Chain.random(len(mix), mix, seed=11) for mix in MIXES] + [

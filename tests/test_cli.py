@@ -84,6 +84,6 @@ def test_wrong_usage_takes_one_line_and_status_two(capsys, arguments):
 
 
 def test_the_module_runs_as_a_program_and_survives_a_closed_pipe():
-    command = f"{sys.executable} -m armdyn.cli robots | head -1"
+    command = f"{sys.executable} -m armdyn robots | head -1"
     done = subprocess.run(command, shell=True, capture_output=True, text=True, check=True)
     assert done.stderr == ""

@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 
 import armdyn
-from armdyn import Chain, Robot, algorithms
+from armdyn import Chain, Robot
+from armdyn.algorithms import catalogue
 from armdyn.cli import main
 from armdyn.comparison import exactness
 from armdyn.comparison.ranking import Row, ranked
@@ -22,7 +23,7 @@ from tests.interpreting import LEAST
 @pytest.fixture
 def fresh(monkeypatch, interpreted):
     """An arm that no cache knows, and the catalogue to be changed for it."""
-    monkeypatch.setattr(algorithms, "CATALOGUE", dict(algorithms.CATALOGUE))
+    monkeypatch.setattr(catalogue, "CATALOGUE", dict(catalogue.CATALOGUE))
     name = f"fresh {np.random.default_rng().integers(2**60)}"
     return Robot(replace(Chain.random(3, "RPR", seed=8), name=name))
 
@@ -35,7 +36,7 @@ def sabotage(quantity, name, change):
             return method
         return replace(method, function=lambda *given: change(method.function(*given)))
 
-    algorithms.CATALOGUE[quantity] = tuple(map(tampered, algorithms.CATALOGUE[quantity]))
+    catalogue.CATALOGUE[quantity] = tuple(map(tampered, catalogue.CATALOGUE[quantity]))
 
 
 # JSON --------------------------------------------------------------------------------------------
@@ -152,7 +153,7 @@ def test_a_wrong_method_is_flagged(fresh, capsys, monkeypatch):
 
 def test_an_error_in_few_states_is_not_averaged_away(fresh):
     """By (q_0 / pi)^512 a method is off where the first joint has almost turned round, only."""
-    method = algorithms.find("mass_matrix", "crba")
+    method = catalogue.find("mass_matrix", "crba")
 
     def tampered(arm, q):
         off = q[0] / math.pi
@@ -160,8 +161,8 @@ def test_an_error_in_few_states_is_not_averaged_away(fresh):
             off = off * off
         return [[x + off * x for x in row] for row in method.function(arm, q)]
 
-    true = algorithms.find("mass_matrix", "newton-euler")
-    algorithms.CATALOGUE["mass_matrix"] = (true, replace(method, function=tampered))
+    true = catalogue.find("mass_matrix", "newton-euler")
+    catalogue.CATALOGUE["mass_matrix"] = (true, replace(method, function=tampered))
     found = armdyn.compare(fresh, ["mass_matrix"], **LEAST | {"states": 40})
     turns = np.abs(exactness.random_states(fresh.chain, 40)["q"][:, 0]) / math.pi
     assert (turns**512 > 1e-10).sum() == 2  # of 40
@@ -267,11 +268,11 @@ def test_the_stopwatch_may_disagree():
 
 
 def test_what_does_not_apply_or_takes_too_long_is_said(fresh):
-    able = algorithms.find("mass_matrix", "crba")
+    able = catalogue.find("mass_matrix", "crba")
     unable = replace(able, name="unable", refuses=lambda arm: "it slides")
     endless = replace(able, name="endless", generic="9999n^4")
-    true = algorithms.find("mass_matrix", "newton-euler")
-    algorithms.CATALOGUE["mass_matrix"] = (true, able, unable, endless)
+    true = catalogue.find("mass_matrix", "newton-euler")
+    catalogue.CATALOGUE["mass_matrix"] = (true, able, unable, endless)
     found = armdyn.compare(fresh, ["mass_matrix"], **LEAST)
     (ranking,) = found.rankings
     assert "unable does not apply to this arm: it slides." in ranking.remarks

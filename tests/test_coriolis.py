@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from armdyn.algorithms import CATALOGUE, newton_euler
+from armdyn.algorithms import newton_euler
+from armdyn.algorithms.catalogue import CATALOGUE
 from tests.test_methods import ARMS, relative_error
 
 METHODS = CATALOGUE["coriolis_matrix"]

@@ -5,12 +5,13 @@ from fractions import Fraction
 
 import pytest
 
-from armdyn import Chain, algorithms
-from armdyn.algorithms import Method
+from armdyn import Chain
+from armdyn.algorithms import catalogue
+from armdyn.algorithms.catalogue import Method
 from armdyn.algorithms.stages import stage, zero
 from armdyn.counting import Count, count, growth
+from armdyn.counting.polynomial import Polynomial
 from armdyn.errors import MethodError, TraceError
-from armdyn.polynomial import Polynomial
 from armdyn.spatial import Z_AXIS, Rotation, Symmetric, Vector
 
 ARM = Chain.random(3, "RRP", seed=5)
@@ -22,7 +23,7 @@ def counted(monkeypatch):
 
     def run(function, kind="literal", stage=None, chain=ARM):
         method = Method("under test", function, "armdyn")
-        monkeypatch.setitem(algorithms.CATALOGUE, "bias", (method,))
+        monkeypatch.setitem(catalogue.CATALOGUE, "bias", (method,))
         return count(chain, "bias", "under test", kind, stage)
 
     return run
@@ -227,11 +228,11 @@ def test_two_quantities_together_share_their_work():
     assert both == each[0] + each[1]
 
 
-@pytest.mark.parametrize("quantity", [q for q in algorithms.CATALOGUE if algorithms.CATALOGUE[q]])
+@pytest.mark.parametrize("quantity", [q for q in catalogue.CATALOGUE if catalogue.CATALOGUE[q]])
 def test_every_method_can_be_counted(quantity):
     for chain in (Chain.random(4), Chain.random(4, "PRPR")):
         natural = chain.on(float)
-        for method in algorithms.methods(quantity):
+        for method in catalogue.methods(quantity):
             if method.refuses(natural):
                 with pytest.raises(MethodError, match="does not apply"):
                     count(chain, quantity, method.name)
@@ -265,7 +266,7 @@ def test_other_threads_are_not_disturbed_by_a_count(counted):
     def work():
         arm = chain.on(float)
         return (
-            algorithms.find("mass_matrix", "crba").function(arm, q),
+            catalogue.find("mass_matrix", "crba").function(arm, q),
             count(chain, "mass_matrix", "crba", "folded"),
             count(chain, "mass_matrix", "crba", "shared"),
         )

@@ -8,11 +8,12 @@ import pytest
 
 import armdyn
 from armdyn import Chain, Robot, engine, quantities, robot
-from armdyn import calls as calls_path
-from armdyn.algorithms import CATALOGUE, STATE, find, methods, newton_euler
+from armdyn.algorithms import newton_euler
+from armdyn.algorithms.catalogue import CATALOGUE, STATE, find, methods
 from armdyn.counting import growth
+from armdyn.engine import calls as calls_path
+from armdyn.engine import jit
 from armdyn.errors import MethodError, ModelError
-from armdyn.program import jit
 from armdyn.quantities import ARGUMENTS, Task, cheapest, formula, program_cost
 from tests.arms import with_rotors
 

@@ -17,7 +17,7 @@ from armdyn.program.c import PART, Function, literal
 from armdyn.program.interpreter import evaluate
 from armdyn.program.passes import place_fma
 from armdyn.program.program import Instruction, Op, Program
-from armdyn.program.scalar import record
+from armdyn.program.tape import record
 from armdyn.quantities import Task, program
 from tests.c_compiler import STRICT, gcc, needs_compiler
 

@@ -6,7 +6,7 @@ import sys
 import numpy as np
 import pytest
 
-from armdyn import calls
+from armdyn.engine import calls
 from tests.kernels import (
     LAYOUTS,
     N,

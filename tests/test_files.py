@@ -6,7 +6,8 @@ import threading
 
 import pytest
 
-from armdyn import ArmdynError, files
+from armdyn import ArmdynError
+from armdyn.output import files
 
 posix = pytest.mark.skipif(os.name == "nt", reason="links, modes and pipes are others there")
 

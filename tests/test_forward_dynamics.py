@@ -9,10 +9,11 @@ import numpy as np
 import pytest
 
 from armdyn import Chain
-from armdyn.algorithms import CATALOGUE, articulated_body, forward_dynamics, lagrange, newton_euler
+from armdyn.algorithms import articulated_body, forward_dynamics, lagrange, newton_euler
+from armdyn.algorithms.catalogue import CATALOGUE
 from armdyn.chain import Link
 from armdyn.counting import count
-from armdyn.program.scalar import record
+from armdyn.program.tape import record
 from tests.arms import with_rotors
 from tests.test_methods import ARMS, gravities, relative_error
 

@@ -14,9 +14,9 @@ import pytest
 from armdyn import Chain
 from armdyn.algorithms import kic, kic_augmented, kinematics
 from armdyn.chain import Frame
+from armdyn.chain.pose import Pose
 from armdyn.counting import growth
-from armdyn.polynomial import Polynomial
-from armdyn.pose import Pose
+from armdyn.counting.polynomial import Polynomial
 
 MIXES = ["R", "P", "RRRRR", "RRPRR", "PRRPR", "RPPRR", "PPP"]
 ARMS = [Chain.random(len(mix), mix, seed=4) for mix in MIXES]

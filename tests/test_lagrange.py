@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 from armdyn import Chain
-from armdyn.algorithms import find, kinematics, lagrange, newton_euler, zomaya_morris
-from armdyn.library import load
+from armdyn.algorithms import kinematics, lagrange, newton_euler, zomaya_morris
+from armdyn.algorithms.catalogue import find
+from armdyn.loaders import load
 from armdyn.papers.zomaya1988 import (
     POSTURE,
     SPEEDS,

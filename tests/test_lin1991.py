@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 from armdyn import Chain
-from armdyn.algorithms import find, newton_euler
+from armdyn.algorithms import newton_euler
+from armdyn.algorithms.catalogue import find
 from armdyn.algorithms.lin1991 import similarity
 from armdyn.counting import count, growth
 from armdyn.spatial import Rotation, Symmetric

@@ -11,10 +11,11 @@ from hypothesis import strategies as st
 
 import armdyn
 from armdyn import Chain
-from armdyn.program import drivers, jit, llvm
+from armdyn.engine import jit
+from armdyn.program import drivers, llvm
 from armdyn.program.interpreter import evaluate
 from armdyn.program.passes import place_fma
-from armdyn.program.scalar import record, sqrt
+from armdyn.program.tape import record, sqrt
 from armdyn.quantities import Task, program
 from armdyn.spatial import select_lt, sincos
 

@@ -8,8 +8,9 @@ import pytest
 
 import armdyn
 from armdyn import Chain
-from armdyn.algorithms import CATALOGUE, STATE, newton_euler
-from armdyn.pose import IDENTITY
+from armdyn.algorithms import newton_euler
+from armdyn.algorithms.catalogue import CATALOGUE, STATE
+from armdyn.chain.pose import IDENTITY
 
 MIXES = [
     "R",

@@ -9,9 +9,9 @@ import pytest
 from armdyn import Chain, Robot
 from armdyn.algorithms import newton_euler
 from armdyn.algorithms.regressor import regressor
-from armdyn.library import load
-from armdyn.minimal import MinimalParameters
-from armdyn.pose import Pose
+from armdyn.chain.minimal import MinimalParameters
+from armdyn.chain.pose import Pose
+from armdyn.loaders import load
 
 QUARTER = math.pi / 2
 DOWN = (0.0, 0.0, -9.81)

@@ -11,9 +11,10 @@ import pytest
 
 from armdyn import Chain
 from armdyn.cli import main
+from armdyn.cli.tables import made
+from armdyn.counting.polynomial import Polynomial
 from armdyn.papers import (
     PAPERS,
-    command,
     experiment,
     kang,
     lin1991,
@@ -23,7 +24,6 @@ from armdyn.papers import (
     zomaya1988,
 )
 from armdyn.papers.claims import SIZES, Claim, Grid, Part, Table, revolute, row, together
-from armdyn.polynomial import Polynomial
 from armdyn.spatial import sincos
 
 CLAIMS = [
@@ -40,7 +40,7 @@ CLAIMS = [
 
 @pytest.fixture(scope="module")
 def papers():
-    return command.made(list(PAPERS))
+    return made(list(PAPERS))
 
 
 @pytest.fixture(scope="module")

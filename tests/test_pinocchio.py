@@ -10,9 +10,9 @@ import pytest
 from armdyn import Chain, ModelError
 from armdyn.algorithms import kinematics, newton_euler
 from armdyn.algorithms.regressor import regressor
-from armdyn.inertia import Inertia
+from armdyn.chain.inertia import Inertia
+from armdyn.chain.random import STRUCTURES
 from armdyn.loaders import urdf
-from armdyn.random_arms import STRUCTURES
 from tests.urdf_writer import write
 
 pinocchio = pytest.importorskip("pinocchio")

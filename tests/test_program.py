@@ -15,7 +15,7 @@ from armdyn.errors import ShapeError, TraceError
 from armdyn.program.interpreter import evaluate
 from armdyn.program.passes import drop_unused
 from armdyn.program.program import Instruction, Op, Program
-from armdyn.program.scalar import Tape, record, sqrt
+from armdyn.program.tape import Tape, record, sqrt
 from armdyn.spatial import select_lt, sincos
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from armdyn import ArmdynError, Chain, MethodError, ModelError, Robot, ShapeError
 from armdyn.chain import Frame
-from armdyn.pose import Pose
+from armdyn.chain.pose import Pose
 from tests.arms import with_rotors
 
 N = 4

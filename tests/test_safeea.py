@@ -9,11 +9,12 @@ import numpy as np
 import pytest
 
 from armdyn import Chain
-from armdyn.algorithms import crba, find, gdahj, hybrid, newton_euler
+from armdyn.algorithms import crba, gdahj, hybrid, newton_euler
+from armdyn.algorithms.catalogue import find
+from armdyn.chain.inertia import Inertia
+from armdyn.chain.pose import Pose
 from armdyn.counting import count, growth
-from armdyn.inertia import Inertia
-from armdyn.polynomial import Polynomial
-from armdyn.pose import Pose
+from armdyn.counting.polynomial import Polynomial
 from armdyn.spatial import Vector
 
 SIZES = range(2, 9)

@@ -8,7 +8,8 @@ import pytest
 import sympy
 
 from armdyn import Chain
-from armdyn.algorithms import CATALOGUE, STATE, kinematics, newton_euler
+from armdyn.algorithms import kinematics, newton_euler
+from armdyn.algorithms.catalogue import CATALOGUE, STATE
 from armdyn.spatial import Rotation, Symmetric, Vector, sincos, steiner
 
 EXACT = [(q, m) for q, row in CATALOGUE.items() for m in row if "+" not in q]

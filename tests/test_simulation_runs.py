@@ -372,7 +372,7 @@ def test_without_a_compiler_it_is_slow_and_the_same(monkeypatch, integrator):
         return armdyn.simulate(robot, np.zeros((2, 2)), None, way, t=0.006, integrator=integrator)
 
     fast = run(Robot(Chain.random(2, seed=11)))
-    monkeypatch.setattr("armdyn.program.jit.available", lambda: False)
+    monkeypatch.setattr("armdyn.engine.jit.available", lambda: False)
     for kept in ("armdyn.simulation.marching.routine", "armdyn.simulation._forward_dynamics"):
         module, _, name = kept.rpartition(".")
         getattr(sys.modules[module], name).cache_clear()

@@ -14,8 +14,9 @@ from hypothesis import strategies as st
 
 from armdyn import ArmdynError, Chain, ModelError
 from armdyn.chain import Frame
+from armdyn.chain.pose import Pose, rotation_about
+from armdyn.chain.writers import to_toml
 from armdyn.loaders import toml
-from armdyn.pose import Pose, rotation_about
 from tests.arms import chains
 
 EXAMPLE = re.search(
@@ -30,7 +31,7 @@ def assert_same(chain, truth):
     """Equal in every bit: the text holds every float's shortest exact digits, signed zeros too."""
     assert chain == truth
     assert chain.notes == truth.notes
-    assert toml.dump(chain) == toml.dump(truth)
+    assert to_toml(chain) == to_toml(truth)
 
 
 # Round trips --------------------------------------------------------------------------------
@@ -64,7 +65,7 @@ def decorated(draw):
 @given(decorated())
 @settings(max_examples=200, deadline=None)
 def test_a_chain_is_read_back_bit_for_bit(chain):
-    assert_same(toml.load(toml.dump(chain)), chain)
+    assert_same(toml.load(to_toml(chain)), chain)
 
 
 def test_angles_near_a_quarter_turn_survive_writing():
@@ -401,4 +402,4 @@ def test_whatever_the_file_says_it_is_a_chain_or_an_armdyn_error(text, check):
         chain = toml.load(text, check=check)
     except ArmdynError:
         return
-    assert_same(toml.load(toml.dump(chain), check="warn"), chain)
+    assert_same(toml.load(to_toml(chain), check="warn"), chain)

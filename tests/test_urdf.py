@@ -8,8 +8,8 @@ import pytest
 
 from armdyn import Chain, ModelError
 from armdyn.algorithms import kinematics, newton_euler
+from armdyn.chain.pose import Pose, quarter_turns
 from armdyn.loaders import urdf
-from armdyn.pose import Pose, quarter_turns
 from tests.test_bad_input import ELBOW, GOOD, LOWER, SHOULDER, added, edited, in_joint, side_arm
 from tests.urdf_writer import write
 

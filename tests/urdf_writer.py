@@ -4,8 +4,8 @@ import math
 
 import numpy as np
 
-from armdyn.pose import Pose
-from armdyn.random_arms import _rotation
+from armdyn.chain.pose import Pose
+from armdyn.chain.random import _rotation
 
 
 def write(chain, seed=0, tilts=None):

@@ -1,1 +1,0 @@
-"""Loaders: a name, a path or text in, a Chain out."""

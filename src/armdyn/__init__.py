@@ -1,0 +1,62 @@
+"""armdyn: the dynamics of robot arms, M(q) qdd + C(q, qd) qd + g(q) = tau."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:  # "as" says to type checkers that a name is public
+    from armdyn.chain import Chain as Chain
+    from armdyn.comparison import compare as compare
+    from armdyn.counting import Count as Count
+    from armdyn.counting import count as count
+    from armdyn.engine import info as info
+    from armdyn.errors import ArmdynError as ArmdynError
+    from armdyn.errors import ExportError as ExportError
+    from armdyn.errors import MethodError as MethodError
+    from armdyn.errors import ModelError as ModelError
+    from armdyn.errors import ShapeError as ShapeError
+    from armdyn.errors import SimulationError as SimulationError
+    from armdyn.errors import TraceError as TraceError
+    from armdyn.loaders import load as load
+    from armdyn.loaders import robots as robots
+    from armdyn.robot import Robot as Robot
+    from armdyn.simulation import controllers as controllers
+    from armdyn.simulation import simulate as simulate
+    from armdyn.simulation import trajectories as trajectories
+
+__version__ = "0.1.0"
+
+_HOMES = {  # of the public names; a room is imported when a name of it is first asked for
+    "ArmdynError": "errors",
+    "Chain": "chain",
+    "Count": "counting",
+    "ExportError": "errors",
+    "MethodError": "errors",
+    "ModelError": "errors",
+    "Robot": "robot",
+    "ShapeError": "errors",
+    "SimulationError": "errors",
+    "TraceError": "errors",
+    "compare": "comparison",
+    "controllers": "simulation",
+    "count": "counting",
+    "info": "engine",
+    "load": "loaders",
+    "robots": "loaders",
+    "simulate": "simulation",
+    "trajectories": "simulation",
+}
+__all__ = list(_HOMES)
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'armdyn' has no attribute {name!r}")
+    value = getattr(import_module(f"armdyn.{_HOMES[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted([*_HOMES, "__version__"])

@@ -1,0 +1,1 @@
+"""One file an algorithm, one function a quantity; ``catalogue`` lists them all."""

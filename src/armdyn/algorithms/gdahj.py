@@ -1,0 +1,134 @@
+"""GDAHJ, the geometric dynamics algorithm for a high number of joints.
+
+[safeea2018], section III, in its letters: k_i and p_i are axis and origin of joint i, R_i is the
+rotation of its frame, p_ci the centre of mass of link i and pc_i = p_ci - p_i, all in base axes;
+[a]x is the matrix of the product a x. Joints count from 0. Of the links l = i..n together
+
+    sig_i = sum m_l,  s_i = sum m_l p_cl,  b_i = sum m_l (p_cl - p_i),
+    D_i = sum (R_l I_l R_l^T - m_l [p_cl - p_i]x [p_cl]x),
+
+and joint i feels of joint j <= i: A_ij = k_j . d_i + t_j . y_i.
+
+The page with equations (18) to (31) and Algorithm 1 is missing from the copy at hand, and the
+recursions are rebuilt from these definitions. The published count, 3n^2+88n-3 M, 5/2n^2+191/2n-18
+A with R_i and p_i on hand, comes out where D_i is kept as two sums, J_i of the tensors and F_i of
+the products, and where s and b start from zeros that are charged like numbers. Its n^2 and n terms
+leave no choice; what is charged at i = n is one of several readings that give its constants.
+Prismatic joints, which the paper leaves out, are ours.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from armdyn.algorithms.kinematics import frames
+from armdyn.algorithms.stages import stage, zero
+from armdyn.chain.arm import Arm
+from armdyn.spatial import ZERO, Row, Scalar, Symmetric, Vector, double_cross
+
+Vectors = list[Vector]
+Matrix = tuple[Vector, Vector, Vector]  # by its rows
+
+
+class Composite(NamedTuple):
+    """Links i..n together, as above."""
+
+    sig: Scalar
+    s: Vector
+    b: Vector
+    D: Matrix
+
+
+def mass_matrix(arm: Arm, q: Sequence[Scalar]) -> list[Row]:
+    """A(q), shape (n, n)."""
+    return dynamics(arm, *kinematics(arm, q), composites)
+
+
+def mass_matrix_in_one_sum(arm: Arm, q: Sequence[Scalar]) -> list[Row]:
+    """A(q), shape (n, n), with D_i as one sum: 3n^2+88n-12 M, 5/2n^2+179/2n-33 A."""
+    return dynamics(arm, *kinematics(arm, q), composites_in_one_sum)
+
+
+@stage("kinematics")
+def kinematics(arm: Arm, q: Sequence[Scalar]) -> tuple[list[Matrix], Vectors]:
+    """R_i and p_i, which the paper takes as on hand; the last p is the tip's."""
+    placed = frames(arm, q)[1:]
+    tip = placed[-1].o + placed[-1].out(arm.frame()[2])
+    return [E.rows for E in placed], [*(E.o for E in placed), tip]
+
+
+@stage("dynamics")
+def dynamics(
+    arm: Arm, R: list[Matrix], p: Vectors, sums: Callable[..., list[Composite]]
+) -> list[Row]:
+    """Algorithm 1: d_i = D_i^T k_i, y_i = b_i x k_i, t_j = k_j x p_j, and the nested loop.
+
+    For a prismatic joint i d_i = s_i x k_i and y_i = - sig_i k_i; for a prismatic joint j
+    (0, - k_j) stand for (k_j, t_j).
+    """
+    n = arm.n
+    k = [Vector(x.z, y.z, z.z) for x, y, z in R]
+    pairs = [(k[j], k[j].cross(p[j])) if arm.revolute[j] else (ZERO, -k[j]) for j in range(n)]
+    A: list[Row] = [[0] * n for _ in range(n)]
+    for i, (sig, s, b, D) in enumerate(sums(arm, R, p)):
+        if arm.revolute[i]:
+            d, y = k[i].x * D[0] + k[i].y * D[1] + k[i].z * D[2], b.cross(k[i])
+        else:
+            d, y = s.cross(k[i]), -sig * k[i]
+        for j in range(i + 1):
+            k_j, t_j = pairs[j]
+            A[i][j] = A[j][i] = k_j @ d + t_j @ y
+    return A
+
+
+def composites(arm: Arm, R: list[Matrix], p: Vectors) -> list[Composite]:
+    """The recursions of sig, s, b, J and F from the tip inward, and D_i = J_i + F_i.
+
+    With l_i = p_{i+1} - p_i: b_i = b_{i+1} + m_i pc_i + sig_{i+1} l_i,
+    F_i = F_{i+1} - [m_i pc_i]x [p_ci]x - [l_i]x [s_{i+1}]x.
+    """
+    sig, s, b = 0, Vector(zero(), zero(), zero()), Vector(zero(), zero(), zero())
+    J, F = Symmetric(0, 0, 0, 0, 0, 0), (ZERO, ZERO, ZERO)
+    found = []
+    for i in reversed(range(arm.n)):
+        m, pc, l = arm.mass[i], rotated(R[i], arm.com[i]), p[i + 1] - p[i]
+        p_c, m_pc = p[i] + pc, m * pc
+        J = J + arm.inertia_dyads[i].turned(R[i])
+        F = minus(minus(F, double_cross(m_pc, p_c)), double_cross(l, s))
+        b = b + m_pc + sig * l
+        s = s + m * p_c
+        sig = sig + m
+        found.append(Composite(sig, s, b, plus(J.rows(), F)))
+    return found[::-1]
+
+
+def composites_in_one_sum(arm: Arm, R: list[Matrix], p: Vectors) -> list[Composite]:
+    """The same with D_i = D_{i+1} + R_i I_i R_i^T - [m_i pc_i]x [p_ci]x - [l_i]x [s_{i+1}]x."""
+    sig, s, b, D = 0, ZERO, ZERO, (ZERO, ZERO, ZERO)
+    found: list[Composite] = []
+    for i in reversed(range(arm.n)):
+        m, pc, l = arm.mass[i], rotated(R[i], arm.com[i]), p[i + 1] - p[i] if found else ZERO
+        p_c, m_pc = p[i] + pc, m * pc
+        D = plus(D, arm.inertia_dyads[i].turned(R[i]).rows())
+        D = minus(minus(D, double_cross(m_pc, p_c)), double_cross(l, s))
+        b = b + m_pc + sig * l
+        s = s + m * p_c
+        sig = sig + m
+        found.append(Composite(sig, s, b, D))
+    return found[::-1]
+
+
+def rotated(R: Matrix, v: Vector) -> Vector:
+    """R v, 9M6A."""
+    return Vector(R[0] @ v, R[1] @ v, R[2] @ v)
+
+
+def plus(A: Matrix, B: Matrix) -> Matrix:
+    """A + B."""
+    return A[0] + B[0], A[1] + B[1], A[2] + B[2]
+
+
+def minus(A: Matrix, B: Matrix) -> Matrix:
+    """A - B."""
+    return A[0] - B[0], A[1] - B[1], A[2] - B[2]

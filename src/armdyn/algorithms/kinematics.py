@@ -1,0 +1,116 @@
+"""Where the links stand and how fast they move: poses, Jacobians and energy in the base frame."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from armdyn.chain.arm import Arm
+from armdyn.spatial import ZERO, Scalar, Vector
+
+
+class Placed(NamedTuple):
+    """A frame in the base: its axes x, y, z and its origin o [m], all in base axes."""
+
+    x: Vector
+    y: Vector
+    z: Vector
+    o: Vector
+
+    def out(self, v: Vector) -> Vector:
+        """A vector of this frame, in base axes."""
+        return v.x * self.x + v.y * self.y + v.z * self.z
+
+    @property
+    def rows(self) -> tuple[Vector, Vector, Vector]:
+        """Its rotation, row by row."""
+        x, y, z = (Vector(*row) for row in zip(self.x, self.y, self.z, strict=True))
+        return x, y, z
+
+
+IN_ITSELF = Placed(Vector(1, 0, 0), Vector(0, 1, 0), Vector(0, 0, 1), ZERO)
+
+
+def frames(arm: Arm, q: Sequence[Scalar]) -> list[Placed]:
+    """E_0, E_1, ..., E_n in the base frame: n + 1 of them, E_0 first."""
+    rows, origin = arm.base
+    x, y, z = (Vector(*column) for column in zip(*rows, strict=True))
+    return outward(arm, q, Placed(x, y, z, origin), 0)
+
+
+def frames_in_first(arm: Arm, q: Sequence[Scalar]) -> list[Placed]:
+    """E_1, ..., E_n in E_1: n of them, which is all that the mass matrix depends on."""
+    return outward(arm, q, IN_ITSELF, 1)
+
+
+def outward(arm: Arm, q: Sequence[Scalar], start: Placed, joint: int) -> list[Placed]:
+    """A frame and those that follow it, beyond ``joint`` and the joints after it."""
+    placed = [start]
+    turns = zip(arm.rotations(q), arm.b, arm.extensions(q), strict=True)
+    for R, b, d in list(turns)[joint:]:
+        x, y, z, o = placed[-1]
+        y, z = R.Cb * y + R.Sb * z, R.Cb * z - R.Sb * y
+        o = o + b * x + d * z
+        placed.append(Placed(R.C * x + R.S * y, R.C * y - R.S * x, z, o))
+    return placed
+
+
+def named_frame(arm: Arm, q: Sequence[Scalar], frame: str | None = None) -> Placed:
+    """A named link or frame (None: the tip) in the base frame."""
+    link, rows, origin = arm.frame(frame)
+    carrier = frames(arm, q)[link + 1] if link >= 0 else IN_ITSELF
+    x, y, z = (carrier.out(Vector(*column)) for column in zip(*rows, strict=True))
+    return Placed(x, y, z, carrier.o + carrier.out(origin))
+
+
+def pose(arm: Arm, q: Sequence[Scalar], frame: str | None = None) -> list[list[Scalar]]:
+    """The homogeneous matrix (4, 4) of a named link or frame (None: the tip) in the base frame."""
+    x, y, z, o = named_frame(arm, q, frame)
+    return [list(row) for row in zip(x, y, z, o, strict=True)] + [[0, 0, 0, 1]]
+
+
+def jacobian(arm: Arm, q: Sequence[Scalar], frame: str | None = None) -> list[list[Scalar]]:
+    """J (6, n): velocity [m/s] then angular velocity [rad/s] of the frame's origin, base axes.
+
+    Column k is (z_k x (p - o_k), z_k) for a revolute joint, (z_k, 0) for a prismatic one, and
+    zero beyond the link that carries the frame.
+    """
+    link = arm.frame(frame)[0]
+    p = named_frame(arm, q, frame).o
+    columns: list[tuple[Scalar, ...]] = []
+    for k, (_, _, z, o) in enumerate(frames(arm, q)[1:]):
+        if k > link:
+            columns.append((0,) * 6)
+        elif arm.revolute[k]:
+            columns.append((*z.cross(p - o), *z))
+        else:
+            columns.append((*z, *ZERO))
+    return [list(row) for row in zip(*columns, strict=True)]
+
+
+def energy(arm: Arm, q: Sequence[Scalar], qd: Sequence[Scalar]) -> tuple[Scalar, Scalar]:
+    """(kinetic, potential) energy [J]; the potential is zero at the base origin.
+
+    Kinetic energy sums 1/2 m v.v + v.(w x m c) + 1/2 w.J w in each link's own frame.
+    """
+    R, s = arm.rotations(q), arm.shifts(q)
+    w, v = ZERO, ZERO
+    doubled: Scalar = 0
+    for i in range(arm.n):
+        w, v = R[i].down(w), R[i].down(v + w.cross(s[i]))
+        if arm.revolute[i]:
+            w = w + Vector(0, 0, qd[i])
+        else:
+            v = v + Vector(0, 0, qd[i])
+        m, h, J = arm.mass[i], arm.first_moment[i], arm.inertia[i]
+        doubled = doubled + m * (v @ v) + 2 * (v @ w.cross(h)) + w @ (J @ w)
+    return doubled / 2, potential(arm, q)
+
+
+def potential(arm: Arm, q: Sequence[Scalar]) -> Scalar:
+    """Potential energy [J], zero with all mass at the base origin."""
+    start, *placed = frames(arm, q)
+    moment = ZERO
+    for i, frame in enumerate(placed):
+        moment = moment + arm.mass[i] * frame.o + frame.out(arm.first_moment[i])
+    return -(start.out(arm.gravity) @ moment)

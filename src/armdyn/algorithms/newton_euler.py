@@ -1,0 +1,135 @@
+"""Recursive Newton-Euler: joint torque of a given motion, link frame by link frame.
+
+[luh1980] on the normal driving-axis frames of the papers, with the matrix U of
+[khalil1987], U r = wd x r + w x (w x r), and each link's inertia taken about its frame's origin
+instead of its centre of mass, so that torque is linear in the ten parameters and nothing is
+divided by a mass. Joints count from 0. Rotor inertia is not in here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from armdyn.chain.arm import Arm
+from armdyn.spatial import Z_AXIS, ZERO, Row, Scalar, Symmetric, Vector
+
+
+class Motion(NamedTuple):
+    """How a link moves, in its own frame E_i."""
+
+    wd: Vector  # angular acceleration
+    a: Vector  # acceleration of the origin, gravity included
+    U: tuple[Vector, Vector, Vector]  # rows of the matrix that accelerates the points of the link
+    ww: Vector  # (w_y w_z, w_x w_z, w_x w_y)
+
+
+def accelerator(w: Vector, wd: Vector) -> tuple[tuple[Vector, Vector, Vector], Vector]:
+    """The rows of U = [wd x] + [w x][w x], and (w_y w_z, w_x w_z, w_x w_y), 6M9A."""
+    xx, yy, zz = w.x * w.x, w.y * w.y, w.z * w.z
+    yz, xz, xy = w.y * w.z, w.x * w.z, w.x * w.y
+    rows = (
+        Vector(-(yy + zz), xy - wd.z, xz + wd.y),
+        Vector(xy + wd.z, -(xx + zz), yz - wd.x),
+        Vector(xz - wd.y, yz + wd.x, -(xx + yy)),
+    )
+    return rows, Vector(yz, xz, xy)
+
+
+def times(U: tuple[Vector, Vector, Vector], r: Vector) -> Vector:
+    """U r: the acceleration of a point at r, less that of the origin, 9M6A."""
+    return Vector(U[0] @ r, U[1] @ r, U[2] @ r)
+
+
+def spin_torque(J: Symmetric, wd: Vector, U: tuple[Vector, Vector, Vector], ww: Vector) -> Vector:
+    """J wd + w x (J w) on the elements of U, 15M15A."""
+    x, y, z = U
+    return Vector(
+        J.xx * wd.x + (J.zz - J.yy) * ww.x - J.xy * z.x + J.xz * y.x + J.yz * (y.y - z.z),
+        J.yy * wd.y + (J.xx - J.zz) * ww.y - J.yz * x.y + J.xy * z.y + J.xz * (z.z - x.x),
+        J.zz * wd.z + (J.yy - J.xx) * ww.z - J.xz * y.z + J.yz * x.z + J.xy * (x.x - y.y),
+    )
+
+
+def motion(
+    arm: Arm, q: Sequence[Scalar], qd: Sequence[Scalar], qdd: Sequence[Scalar]
+) -> list[Motion]:
+    """The motion of each link; gravity enters as an upward acceleration of the base."""
+    R, s = arm.rotations(q), arm.shifts(q)
+    w, wd, a = ZERO, ZERO, -arm.gravity
+    U, ww = accelerator(w, wd)
+    links = []
+    for i in range(arm.n):
+        a = R[i].down(a + times(U, s[i]))
+        w, wd = R[i].down(w), R[i].down(wd)
+        if arm.revolute[i]:
+            wd = wd + w.cross(qd[i] * Z_AXIS) + qdd[i] * Z_AXIS
+            w = w + qd[i] * Z_AXIS
+        else:
+            a = a + 2 * w.cross(qd[i] * Z_AXIS) + qdd[i] * Z_AXIS
+        U, ww = accelerator(w, wd)
+        links.append(Motion(wd, a, U, ww))
+    return links
+
+
+def inverse_dynamics(
+    arm: Arm, q: Sequence[Scalar], qd: Sequence[Scalar], qdd: Sequence[Scalar]
+) -> Row:
+    """Joint torques tau (n,) that give accelerations qdd in state q, qd."""
+    R, s = arm.rotations(q), arm.shifts(q)
+    f: list[Vector] = []  # what accelerates link i: force, and its moment about the origin of E_i
+    t: list[Vector] = []
+    for m, h, J, (wd, a, U, ww) in zip(
+        arm.mass, arm.first_moment, arm.inertia, motion(arm, q, qd, qdd), strict=True
+    ):
+        f.append(m * a + times(U, h))
+        t.append(spin_torque(J, wd, U, ww) + h.cross(a))
+    tau: Row = [0] * arm.n
+    for i in reversed(range(arm.n)):
+        tau[i] = t[i].z if arm.revolute[i] else f[i].z
+        if i > 0:
+            force = R[i].up(f[i])
+            f[i - 1] = f[i - 1] + force
+            t[i - 1] = t[i - 1] + R[i].up(t[i]) + s[i].cross(force)
+    return tau
+
+
+def bias(arm: Arm, q: Sequence[Scalar], qd: Sequence[Scalar]) -> Row:
+    """C(q, qd) qd + g(q), shape (n,): the torque of a motion without acceleration."""
+    return inverse_dynamics(arm, q, qd, [0] * arm.n)
+
+
+def gravity(arm: Arm, q: Sequence[Scalar]) -> Row:
+    """g(q), shape (n,): the torque that holds the arm still."""
+    return bias(arm, q, [0] * arm.n)
+
+
+def mass_matrix(arm: Arm, q: Sequence[Scalar]) -> list[Row]:
+    """M(q), shape (n, n), column by column: the torque of a unit acceleration from rest.
+
+    [Safeea2018], note under Table I. Column j is needed from the diagonal down only.
+    """
+    n, still = arm.n, arm.without_gravity()
+    M: list[Row] = [[0] * n for _ in range(n)]
+    for j in range(n):
+        column = inverse_dynamics(still, q, [0] * n, [int(i == j) for i in range(n)])
+        for i in range(j + 1):
+            M[i][j] = M[j][i] = column[i]
+    return M
+
+
+def coriolis_matrix(arm: Arm, q: Sequence[Scalar], qd: Sequence[Scalar]) -> list[Row]:
+    """C(q, qd), shape (n, n), for which Mdot - 2 C is skew, by polarising the bias.
+
+    The velocity torque is a quadratic form in qd, so C e_j = (b(qd + e_j) - b(qd - e_j)) / 4 is
+    exact: it is the Christoffel symbols' sum over k of Gamma_ijk qd_k. Gravity cancels.
+    """
+    n, still = arm.n, arm.without_gravity()
+    C: list[Row] = [[0] * n for _ in range(n)]
+    for j in range(n):
+        unit = [int(i == j) for i in range(n)]
+        ahead = bias(still, q, [v + e for v, e in zip(qd, unit, strict=True)])
+        behind = bias(still, q, [v - e for v, e in zip(qd, unit, strict=True)])
+        for i in range(n):
+            C[i][j] = (ahead[i] - behind[i]) / 4
+    return C

@@ -1,0 +1,56 @@
+"""Zomaya and Morris's simplified Coriolis and centripetal terms, [Zomaya1988]: an approximation.
+
+The paper neglects the second term of eq. (12), H_l times the derivative of Delta_k by q_j. It
+vanishes for j <= k only; for j > k it is H_l (Delta_k Delta_j - Delta_j Delta_k), as large as
+what is kept. ``lagrange`` takes j and k in order, which is exact, and cheaper.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from armdyn.algorithms.lagrange import (
+    Differentials,
+    differentials,
+    gravity_terms,
+    pseudo_inertias,
+    times,
+    times_inertia,
+    trace,
+)
+from armdyn.chain.arm import Arm
+from armdyn.spatial import Row, Scalar
+
+
+def velocity_coefficients(arm: Arm, deltas: Differentials) -> list[list[Row]]:
+    """P_ijk, shape (n, n, n): sum over l of Tr(Delta_j Delta_k J_l Delta_i^T), eqs. (13) to (17).
+
+    As printed, for every j and k. Eq. (16) lacks Tr; Q5 and Q7 of eq. (17) lack a minus sign,
+    and its Q1 to Q9 hold for links without products of inertia, which are kept here. P_iji = 0,
+    as the paper says before its conclusion: Delta_i J Delta_i^T is symmetric. (Of the exact
+    coefficients this holds for j <= i only.)
+    """
+    n = arm.n
+    P: list[list[Row]] = [[[0] * n for _ in range(n)] for _ in range(n)]
+    for Delta_l, J in zip(deltas, pseudo_inertias(arm), strict=True):
+        for k, Delta_k in enumerate(Delta_l):
+            A = times_inertia(Delta_k, J)
+            for j, Delta_j in enumerate(Delta_l):
+                B = times(Delta_j, A)
+                for i, Delta_i in enumerate(Delta_l):
+                    if i != k:
+                        P[i][j][k] = P[i][j][k] + trace(B, Delta_i)
+    return P
+
+
+def bias(arm: Arm, q: Sequence[Scalar], qd: Sequence[Scalar]) -> Row:
+    """C(q, qd) qd + g(q), shape (n,), its first part approximate: the last two sums of eq. (2)."""
+    deltas = differentials(arm, q)
+    tau = gravity_terms(arm, q, deltas)
+    P = velocity_coefficients(arm, deltas)
+    for k in range(arm.n):
+        for j in range(arm.n):
+            product = qd[j] * qd[k]
+            for i in range(arm.n):
+                tau[i] = tau[i] + P[i][j][k] * product
+    return tau

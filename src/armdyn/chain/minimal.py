@@ -1,0 +1,219 @@
+"""Minimal parameters: the fewest linear combinations of inertial parameters that fix all torques.
+
+[lin1999], Theorem 1 and Appendix C. A link hands to the link before it whatever of its inertia
+their joint cannot tell apart; what is left, and can be felt at some joint, is the set. All of it
+is linear in the natural parameters: the coefficients come first, values are their products.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, NamedTuple, overload
+
+import numpy as np
+
+from armdyn.chain import axes
+from armdyn.chain.inertia import NAMES, ORDERS, Inertia
+from armdyn.chain.pose import Pose, Triple
+
+if TYPE_CHECKING:
+    from armdyn.chain import Chain, Joint
+
+# Unit vectors of a link's ten parameters, in the order "pinocchio" but by Khalil's names.
+M, MX, MY, MZ, XX, XY, YY, XZ, YZ, ZZ = np.eye(10)
+KHALIL = [
+    dict(zip(ORDERS["khalil"], NAMES["khalil"], strict=True))[own] for own in ORDERS["pinocchio"]
+]
+
+RESOLVED = 1e-9  # of the regressor scaled to unit columns, in which rounding leaves about 1e-14
+VISIBLE = 1e-12  # a smaller coefficient is rounding, and not shown
+
+
+@dataclass(frozen=True)
+class Combination:
+    """One minimal parameter: its name, its value in SI units, its formula.
+
+    ``formula`` gives its coefficient in each natural parameter, such as "ZZ2" or "MX3": Khalil's
+    letters, tensors about the link frame's origin, links counted from 1.
+    """
+
+    name: str
+    value: float
+    formula: dict[str, float]
+
+    def __str__(self) -> str:
+        terms = [(c < 0, abs(c), name) for name, c in self.formula.items()]
+        factors = ["" if abs(size - 1) < VISIBLE else f"{size:.6g} " for _, size, _ in terms]
+        signs = [" - " if negative else " + " for negative, _, _ in terms]
+        text = "".join(s + f + t[2] for s, f, t in zip(signs, factors, terms, strict=True))
+        return f"{self.name} = {text.removeprefix(' + ').lstrip()} = {self.value:.6g}"
+
+
+class MinimalParameters(Sequence[Combination]):
+    """The minimal parameters of a chain: a sequence of combinations, and their matrix.
+
+    Attributes:
+        names: of each, such as "U33_1", "kx_2", "mh_3": the paper's letters, links from 1.
+        coefficients: ``values = coefficients @ chain.parameters``, shape (count, 10 n).
+        values: in SI units, shape (count,).
+    """
+
+    def __init__(self, chain: Chain) -> None:
+        self.chain = chain
+        self._elements = elements(chain)
+        self._handed_in = [handed_in(joint) for joint in chain.joints]
+        pairs = list(zip(self._elements, self._constants(), strict=True))
+        self.names = [f"{e.name}_{i + 1}" for i, row in enumerate(self._elements) for e in row]
+        rows = [e.read @ constants for row, constants in pairs for e in row]
+        self.coefficients = np.array(rows).reshape(-1, 10 * chain.n)
+        self.values: np.ndarray = self.coefficients @ chain.parameters
+
+    @cached_property
+    def minimal(self) -> bool:
+        """Whether no smaller set would do.
+
+        Theorem 1 says so where gravity is not zero. Without gravity the set is sufficient, but
+        may hold more than motion can tell apart: then the regressor's rank decides.
+        """
+        if any(self.chain.gravity):
+            return True
+        from armdyn.algorithms.regressor import regressor
+
+        arm, n = self.chain.on(float), self.chain.n
+        rng = np.random.default_rng(0)
+        states = rng.uniform(-np.pi, np.pi, (3 + 3 * len(self) // n, 3, n)).tolist()
+        Y = np.concatenate([np.array(regressor(arm, *state), float) for state in states])
+        felt = Y @ np.linalg.pinv(self.coefficients)
+        size = np.linalg.norm(felt, axis=0)
+        if size.min() <= RESOLVED * size.max():
+            return False
+        singular = np.linalg.svd(felt / size, compute_uv=False)
+        return bool(singular[-1] > RESOLVED * singular[0])
+
+    def bodies(self) -> list[Inertia]:
+        """A body a link, made of the minimal parameters alone; together they move as the chain.
+
+        Bodies add up, whereas the constants mh, k, U of a link also hold what rides on prismatic
+        joints further out; so from each value is taken off what the bodies outboard bring to it.
+        What is not in the set is the integer 0.
+        """
+        bodies = []
+        outboard = np.zeros(10)  # of the constants mh, k, U of link i
+        last = len(self)
+        for row, inward in zip(reversed(self._elements), reversed(self._handed_in), strict=True):
+            first, ten, kept = last - len(row), np.zeros(10), np.zeros(10, bool)
+            for e, value in zip(row, self.values[first:last], strict=True):
+                ten += (value - e.read @ outboard) * e.body
+                kept |= e.body != 0
+            m, x, y, z, xx, xy, yy, xz, yz, zz = (
+                value if there else 0 for value, there in zip(ten.tolist(), kept, strict=True)
+            )
+            bodies.append(Inertia(m, (x, y, z), (xx, xy, xz, yy, yz, zz)))
+            outboard = inward @ (ten + outboard)
+            last = first
+        return bodies[::-1]
+
+    def _constants(self) -> list[np.ndarray]:
+        """mh_i, k_i, U_i of each link in all natural parameters, (10, 10 n): (3), (C1) to (C3)."""
+        n = self.chain.n
+        own = np.eye(10 * n).reshape(n, 10, 10 * n)
+        constants = [own[-1]]
+        for i in reversed(range(1, n)):
+            constants.append(own[i - 1] + self._handed_in[i] @ constants[-1])
+        return constants[::-1]
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    @overload
+    def __getitem__(self, index: int) -> Combination: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[Combination]: ...
+    def __getitem__(self, index: int | slice) -> Combination | list[Combination]:
+        return list(self)[index]
+
+    def __iter__(self) -> Iterator[Combination]:
+        natural = [f"{name}{i + 1}" for i in range(self.chain.n) for name in KHALIL]
+        for name, value, row in zip(self.names, self.values, self.coefficients, strict=True):
+            terms = zip(natural, row.tolist(), strict=True)
+            yield Combination(name, float(value), {t: c for t, c in terms if abs(c) > VISIBLE})
+
+    def __str__(self) -> str:
+        return "\n".join(map(str, self))
+
+
+def handed_in(joint: Joint) -> np.ndarray:
+    """What a link's constants mh, k, U add to those of the link before it, (10, 10): (C1) to (C3).
+
+    Past a revolute joint it is what turning does not change: the mass, the first moment along the
+    axis, diag(U22, U22, 0). Past a prismatic joint it is all, at d = 0.
+    """
+    if joint.kind == "P":
+        return _seen_from(Pose.mdh(joint.b, joint.beta, joint.theta, 0.0))
+    unturned = np.outer(M, M) + np.outer(MZ, MZ) + np.outer(XX + YY, YY)
+    return _seen_from(Pose.mdh(joint.b, joint.beta, joint.theta, joint.d)) @ unturned
+
+
+def _seen_from(pose: Pose) -> np.ndarray:
+    """Inertia.seen_from as a matrix (10, 10)."""
+    seen = [Inertia.from_parameters(unit).seen_from(pose).parameters() for unit in np.eye(10)]
+    return np.column_stack(seen)
+
+
+class Element(NamedTuple):
+    """One member of the set, in the constants mh, k, U of its link.
+
+    Attributes:
+        name: the paper's, without the link's number.
+        read: its coefficients in the ten constants.
+        body: the ten constants that have one unit of it, and nothing of the other members.
+    """
+
+    name: str
+    read: np.ndarray
+    body: np.ndarray
+
+
+MH = Element("mh", M, M)
+KX, KY, KZ = Element("kx", MX, MX), Element("ky", MY, MY), Element("kz", MZ, MZ)
+U11_22 = Element("U11-22", XX - YY, XX)
+U12, U13, U23 = Element("U12", XY, XY), Element("U13", XZ, XZ), Element("U23", YZ, YZ)
+U33 = Element("U33", ZZ, ZZ)
+
+
+def elements(chain: Chain) -> list[list[Element]]:
+    """The members of Theorem 1's set, link by link; its five cases by number."""
+    r, s, u = axes.start(chain)
+    in_place = axes.turns_in_place(chain)
+    members = []
+    for i, joint in enumerate(chain.joints):
+        if joint.kind == "R" and i < s:
+            row = [U33] if in_place[i] else [U33, KX, KY]  # 1
+        elif joint.kind == "R":
+            row = [U11_22, U33, U12, U13, U23, KX, KY]  # 2
+        elif i > s:
+            row = [MH, KX, KY, KZ]  # 3, 4
+        elif i > r:
+            row = [MH, *kappas(u[i])]  # 3, 5
+        else:
+            row = [MH]  # 3
+        members.append(row)
+    return members
+
+
+def kappas(u: Triple) -> list[Element]:
+    """kappa_1i and kappa_2i of a prismatic joint i, r < i < s, by (27) and (28); u is u_r^<i>.
+
+    With e = u_i - (u_i.u) u, the part of the joint's axis across u_r, they are (e x u).k_i and
+    e.k_i, so all of k_i that turning about u_r shows. None (sigma_i = 0) if the joint is parallel
+    to joint r: then link i - 1 has it.
+    """
+    x, y, z = u
+    across = x * x + y * y
+    if across == 0:
+        return []
+    one = x * MY - y * MX
+    two = across * MZ - z * (x * MX + y * MY)
+    return [Element("kappa1", one, one / across), Element("kappa2", two, two / across)]

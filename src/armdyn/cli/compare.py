@@ -1,0 +1,78 @@
+"""The command ``armdyn compare``."""
+
+from __future__ import annotations
+
+import argparse
+import json
+
+from rich.console import Console
+from rich.progress import Progress
+
+from armdyn import comparison
+from armdyn.cli.arguments import add_robot, listed, load
+from armdyn.comparison.report import renderables
+from armdyn.errors import ArmdynError
+from armdyn.output import files
+from armdyn.output.report import console
+
+HELP = "every method on an arm: operations, time, error"
+
+
+def add_options(command: argparse.ArgumentParser) -> None:
+    """The options of the command."""
+    add_robot(command)
+    command.add_argument(
+        "--quantity",
+        metavar="LIST",
+        default=",".join(comparison.DEFAULT),
+        help=f"what to compute, separated by commas: {', '.join(comparison.QUANTITIES)} "
+        "(default: %(default)s)",
+    )
+    command.add_argument("--methods", metavar="LIST", help="only these methods")
+    command.add_argument(
+        "--batch", metavar="N", type=int, default=comparison.BATCH, help="states in a batch"
+    )
+    command.add_argument(
+        "--states", metavar="K", type=int, help="random states at which errors are measured"
+    )
+    command.add_argument(
+        "--seconds", metavar="S", type=float, default=1.0, help="how long to time each quantity"
+    )
+    form = command.add_mutually_exclusive_group()
+    form.add_argument("--json", action="store_true", help="print JSON")
+    form.add_argument("--csv", action="store_true", help="print CSV")
+    command.add_argument("--plot", metavar="FILE", help="draw bars: a .png or .svg")
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Compare every method on one arm; a wrong one is an error, once all is shown."""
+    if arguments.plot:
+        files.check_picture(arguments.plot)
+    robot = load(arguments)
+    stderr = Console(stderr=True)
+    with Progress(console=stderr, transient=True, disable=not stderr.is_terminal) as bar:
+        task = bar.add_task(robot.name)
+        found = comparison.compare(
+            robot,
+            listed(arguments.quantity),
+            None if arguments.methods is None else listed(arguments.methods),
+            batch=arguments.batch,
+            states=arguments.states,
+            seconds=arguments.seconds,
+            progress=lambda what, done, total: bar.update(
+                task, description=what, completed=done, total=total
+            ),
+        )
+    if arguments.json:
+        print(json.dumps(found.to_dict(), indent=2))
+    elif arguments.csv:
+        print(found.to_csv(), end="")
+    else:
+        screen = console()
+        for part in renderables(found, screen.width):
+            screen.print(part)
+    if arguments.plot:
+        found.plot(arguments.plot)
+    wrong = [f"{table.quantity} by {row.method}" for table in found.rankings for row in table.wrong]
+    if wrong:
+        raise ArmdynError(f"wrong on {robot.name!r}: {', '.join(wrong)}")

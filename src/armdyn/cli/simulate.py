@@ -1,0 +1,183 @@
+"""The command ``armdyn simulate``."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from typing import Any
+
+import numpy as np
+from rich.console import Console
+from rich.progress import Progress
+
+from armdyn.cli.arguments import add_robot, load
+from armdyn.errors import SimulationError
+from armdyn.output import files
+from armdyn.robot import Robot
+from armdyn.simulation import controllers, results, simulate, trajectories
+from armdyn.simulation.integrators import INTEGRATORS
+from armdyn.simulation.results import Result
+
+HELP = "move an arm: torques or a controller, in time"
+PACE = 10.0  # [rad/s], of the critically damped motion that default gains make
+
+
+def add_options(command: argparse.ArgumentParser) -> None:
+    """The options of the command; lists are separated by commas, one number stands for all."""
+    add_robot(command)
+    add = command.add_argument
+    add("--q0", metavar="LIST", type=numbers, help="positions to start from (as in --q0=-1,0.5,0)")
+    add("--qd0", metavar="LIST", type=numbers, default=np.zeros(1), help="speeds to start with")
+    add("--time", metavar="S", type=float, default=1.0, help="how long (default: %(default)s s)")
+    add("--dt", metavar="S", type=float, default=1e-3, help="the step (default: %(default)s s)")
+    add("--integrator", choices=INTEGRATORS, default="ab4", help="default: %(default)s")
+    add("--every", metavar="N", type=int, default=1, help="keep one step of N")
+    add("--rtol", type=float, default=1e-9, help="of DOP853 and LSODA")
+    add("--atol", type=float, default=1e-12, help="of DOP853 and LSODA")
+    add("--friction", action="store_true", help="with the joints' friction")
+    add("--limits", choices=["report", "ignore", "stop"], default="report")
+    torque = command.add_mutually_exclusive_group()
+    torque.add_argument("--tau", metavar="LIST", type=numbers, help="a constant torque")
+    torque.add_argument("--controller", choices=list(controllers.LAWS), default="zero")
+    add("--target", metavar="LIST", type=numbers, help="the position that a controller goes to")
+    add("--trajectory", choices=["quintic", "cycloidal", "trapezoidal"], help="the way to it")
+    add("--duration", metavar="S", type=float, help="of the trajectory (default: all the time)")
+    add("--speed", metavar="LIST", type=numbers, help="of trapezoidal (default: the joints' limit)")
+    add("--acceleration", metavar="LIST", type=numbers, help="of trapezoidal")
+    add("--kp", metavar="LIST", type=numbers, help="stiffness of the controller")
+    add("--kd", metavar="LIST", type=numbers, help="its damping")
+    add("--rate", metavar="HZ", type=float, help="of a controller that samples and holds")
+    add("--plot", metavar="FILE", help="draw the motion (.png, .svg, .pdf)")
+    add("--save", metavar="FILE", help="write the motion (.npz, .csv)")
+    add("--json", action="store_true", help="print JSON")
+
+
+def numbers(text: str) -> np.ndarray:
+    """A list of numbers separated by commas."""
+    return np.array([float(item) for item in text.split(",")])
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Simulate, and say in a line how it went; what was computed is saved in any case."""
+    robot = load(arguments)
+    if arguments.save:
+        results.check(arguments.save)
+    if arguments.plot:
+        files.check_picture(arguments.plot)
+    q0 = home(robot) if arguments.q0 is None else each(robot, "--q0", arguments.q0)
+    screen = Console(stderr=True)
+    try:
+        with Progress(console=screen, transient=True, disable=not screen.is_terminal) as bar:
+            task = bar.add_task(f"simulating {robot.name}", total=None)
+            result = simulate(
+                robot,
+                q0,
+                each(robot, "--qd0", arguments.qd0),
+                torque(robot, q0, arguments),
+                arguments.time,
+                arguments.dt,
+                arguments.integrator,
+                friction=arguments.friction,
+                limits=arguments.limits,
+                every=arguments.every,
+                rtol=arguments.rtol,
+                atol=arguments.atol,
+                progress=lambda done, steps: bar.update(task, completed=done, total=steps),
+            )
+    except SimulationError as error:
+        if error.result is not None:
+            leave(error.result, arguments)
+        raise
+    leave(result, arguments)
+    if arguments.json:
+        print(json.dumps(data(result), indent=2))
+    else:
+        print(result.summary())
+        for violation in result.violations:
+            print(violation)
+
+
+def leave(result: Result, arguments: argparse.Namespace) -> None:
+    """Write the files that were asked for."""
+    if arguments.save:
+        result.save(arguments.save)
+    if arguments.plot:
+        result.plot(arguments.plot)
+
+
+def data(result: Result) -> dict[str, Any]:
+    """A run as programs read it, in SI units and radians."""
+    total = result.energy.total
+    return {
+        "robot": result.robot.name,
+        "integrator": result.integrator,
+        "dt": result.dt,
+        "steps": result.steps,
+        "time": float(result.t[-1]),
+        "compile_time": result.compile_time,
+        "wall_time": result.wall_time,
+        "energy": {"start": float(total[0]), "end": float(total[-1])},
+        "energy_drift": float(result.drift),
+        "q": result.q[-1].tolist(),
+        "qd": result.qd[-1].tolist(),
+        "violations": [violation._asdict() for violation in result.violations],
+        "stopped": list(result.stopped),
+    }
+
+
+def home(robot: Robot) -> np.ndarray:
+    """Zero, or the nearest position within a joint's limits."""
+    lower, upper = robot.limits.T
+    return np.clip(0.0, lower, upper)
+
+
+def each(robot: Robot, option: str, values: np.ndarray) -> np.ndarray:
+    """One number a joint."""
+    if len(values) not in (1, robot.n):
+        raise SimulationError(
+            f"{option} has {len(values)} numbers; expected one, or {robot.n} for the joints of "
+            f"{robot.name!r}"
+        )
+    return np.broadcast_to(values, robot.n).copy()
+
+
+# The torque -------------------------------------------------------------------------------------
+
+
+def torque(robot: Robot, q0: np.ndarray, arguments: argparse.Namespace) -> Any:
+    """What the options say about the torque."""
+    if arguments.tau is not None:
+        return each(robot, "--tau", arguments.tau)
+    law, rate = arguments.controller, arguments.rate
+    if law == "zero":
+        return controllers.zero()
+    if law == "gravity":
+        return controllers.gravity_compensation(rate)
+    inertia = np.diag(robot.mass_matrix(q0)) if law == "pd-gravity" else np.ones(robot.n)
+    kp, kd = PACE**2 * inertia, 2 * PACE * inertia
+    kp = kp if arguments.kp is None else each(robot, "--kp", arguments.kp)
+    kd = kd if arguments.kd is None else each(robot, "--kd", arguments.kd)
+    make = {"pd-gravity": controllers.pd_gravity, "computed-torque": controllers.computed_torque}
+    return make[law](reference(robot, q0, arguments), kp, kd, rate)
+
+
+def reference(robot: Robot, q0: np.ndarray, arguments: argparse.Namespace) -> Any:
+    """The position or the trajectory that a controller follows."""
+    if arguments.target is None:
+        raise SimulationError(f"--controller {arguments.controller} needs a --target to go to")
+    target = each(robot, "--target", arguments.target)
+    duration = arguments.time if arguments.duration is None else arguments.duration
+    match arguments.trajectory:
+        case None:
+            return target
+        case "quintic":
+            return trajectories.quintic(q0, target, duration)
+        case "cycloidal":
+            return trajectories.cycloidal(q0, target, duration)
+    speed = np.array([joint.velocity for joint in robot.chain.joints])
+    if arguments.speed is not None:
+        speed = each(robot, "--speed", arguments.speed)
+    if arguments.acceleration is None:
+        raise SimulationError("--trajectory trapezoidal needs an --acceleration")
+    acceleration = each(robot, "--acceleration", arguments.acceleration)
+    return trajectories.trapezoidal(q0, target, speed, acceleration)

@@ -1,0 +1,58 @@
+"""The command ``armdyn tables``."""
+
+from __future__ import annotations
+
+import argparse
+import json
+
+from rich.console import Console
+from rich.progress import Progress
+
+from armdyn.errors import MethodError
+from armdyn.output import files
+from armdyn.output.report import console
+from armdyn.papers import PAPERS, find, plot, report
+
+HELP = "the papers' tables, published beside counted"
+
+
+def add_options(command: argparse.ArgumentParser) -> None:
+    """The options of the command."""
+    command.add_argument("--paper", metavar="KEY", help=f"only this one of {', '.join(PAPERS)}")
+    form = command.add_mutually_exclusive_group()
+    form.add_argument("--json", action="store_true", help="print JSON")
+    form.add_argument("--markdown", action="store_true", help="print Markdown")
+    command.add_argument("--plot", metavar="FILE", help="draw the experiment of safeea2018")
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Show what the papers print beside what we count."""
+    if arguments.plot and arguments.paper != "safeea2018":
+        raise MethodError("--plot draws the experiment of safeea2018; add --paper safeea2018")
+    if arguments.plot:
+        files.check_picture(arguments.plot)
+    papers = made([arguments.paper] if arguments.paper else list(PAPERS))
+    if arguments.plot:
+        plot.draw(arguments.plot)
+    if arguments.json:
+        print(json.dumps(report.data(papers), indent=2))
+    elif arguments.markdown:
+        print(report.markdown(papers), end="")
+    else:
+        screen = console()
+        for part in report.renderables(papers, ascii_only=screen.options.ascii_only):
+            screen.print(part)
+
+
+def made(keys: list[str]) -> report.Tables:
+    """The tables of these papers, with a bar on stderr where that is a terminal."""
+    papers: report.Tables = [(key, find(key).citation, []) for key in keys]
+    screen = Console(stderr=True)
+    with Progress(console=screen, transient=True, disable=not screen.is_terminal) as bar:
+        task = bar.add_task("", total=sum(len(find(key).tables) for key in keys))
+        for key, _, tables in papers:
+            bar.update(task, description=f"counting {key}")
+            for table in find(key).tables:
+                tables.append(table())
+                bar.advance(task)
+    return papers

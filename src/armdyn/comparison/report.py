@@ -1,0 +1,197 @@
+"""A comparison as people read it (terminal, notebook) and as programs do (JSON, CSV)."""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+from collections.abc import Iterator
+from dataclasses import asdict
+from html import escape
+from typing import Any
+
+from rich import box
+from rich.bar import Bar
+from rich.console import Console, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from armdyn.chain.description import html_table
+from armdyn.comparison import Comparison
+from armdyn.comparison.ranking import Ranking, Row
+
+USUAL = 90  # columns from which no word is abbreviated,
+ROOMY, WIDE = 116, 140  # from which it says where in a paper, and from which there are bars
+BAR = 18  # columns
+STYLES = {"wrong": "bold red", "approximate": "yellow", "not run": "dim"}
+HEADINGS = ("", "method", "paper", "generic\narm", "this\narm", "a\ncall", "batch\nstate", "error")
+WORDS = 3  # columns, set to the left
+
+
+def text(comparison: Comparison, width: int = 100) -> str:
+    """The tables as plain text."""
+    page = Console(file=io.StringIO(), width=width, highlight=False, color_system=None)
+    for part in renderables(comparison, width):
+        page.print(part)
+    lines = page.file.getvalue().splitlines()  # type: ignore[attr-defined]
+    return "\n".join(line.rstrip() for line in lines)
+
+
+def renderables(comparison: Comparison, width: int) -> Iterator[RenderableType]:
+    """All of it as a terminal of so many columns shows it."""
+    for ranking in comparison.rankings:
+        yield Text(title(comparison, ranking), style="bold")
+        yield _table(ranking, width)
+        chosen = next((row for row in ranking.rows if row.chosen), None)
+        alarming = chosen is not None and chosen.verdict == "wrong"
+        yield Text(ranking.reason, style="bold red" if alarming else "green")
+        for remark in ranking.remarks:
+            yield Text(remark, style="bold red" if "WRONG" in remark else "")
+        yield ""
+    yield Text(legend(comparison), style="dim")
+
+
+def title(comparison: Comparison, ranking: Ranking) -> str:
+    """Of one table."""
+    return f"{ranking.quantity} of {comparison.robot} ({comparison.joints})"
+
+
+def legend(comparison: Comparison) -> str:
+    """What the columns say."""
+    slow = "" if comparison.back_end == "llvm" else f" Back end: {comparison.back_end}."
+    return (
+        "Operations on a generic arm with such joints, as the paper prints them or, in brackets, "
+        "as counted here; and of the program for this arm (a division as 8). Time of a call from "
+        f"Python, and of a state in batches of {comparison.batch}, on one thread of "
+        f"{comparison.cpu}.{slow} Largest error at {comparison.states} random states against "
+        f"{comparison.digits} digits, relative to the largest number that the joint has. *: what "
+        "Robot chooses."
+    )
+
+
+def cells(row: Row, brief: bool = False) -> tuple[str, ...]:
+    """A row under HEADINGS; ``brief`` abbreviates a word."""
+    generic = "" if row.operations_generic is None else str(row.operations_generic)
+    return (
+        "*" if row.chosen else "",
+        row.method,
+        row.paper,
+        generic if row.published or not generic else f"({generic})",
+        "" if row.operations is None else str(row.operations),
+        duration(row.call_ns),
+        duration(row.batch_ns),
+        _error(row, brief),
+    )
+
+
+def duration(ns: float | None) -> str:
+    """Three digits and a unit."""
+    if ns is None:
+        return ""
+    for unit, size in (("ns", 1.0), ("us", 1e3), ("ms", 1e6)):
+        if ns < 999.5 * size or unit == "ms":
+            number = ns / size
+            digits = 2 if number < 9.995 else 1 if number < 99.95 else 0
+            return f"{number:.{digits}f} {unit}"
+    raise AssertionError
+
+
+def _error(row: Row, brief: bool) -> str:
+    if row.error is None:
+        return row.verdict
+    words = {"wrong": "wrong: ", "approximate": "approx. " if brief else "approximate: "}
+    return f"{words.get(row.verdict, '')}{row.error:.1e}" if row.error else "0"
+
+
+def _table(ranking: Ranking, width: int) -> Table:
+    padding = (0, 1 if width >= ROOMY else 0, 0, 0)
+    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=padding)
+    for k, heading in enumerate(HEADINGS):
+        side = "left" if k < WORDS else "right"
+        table.add_column(heading, justify=side, no_wrap=k != 2, overflow="fold")  # type: ignore[arg-type]
+    if width >= ROOMY:
+        table.add_column("where")
+    if width >= WIDE:
+        table.add_column("time of a call", width=BAR)
+    slowest = max((row.call_ns for row in ranking.rows if row.call_ns), default=1.0)
+    for row in ranking.rows:
+        style = STYLES.get(row.verdict, "bold green" if row.chosen else "")
+        line: list[RenderableType] = [Text(cell, style=style) for cell in cells(row, width < USUAL)]
+        if width >= ROOMY:
+            line.append(Text(row.where, style="dim"))
+        if width >= WIDE:
+            line.append(Bar(slowest, 0, row.call_ns or 0, width=BAR, color="green"))
+        table.add_row(*line)
+    return table
+
+
+# Notebook ----------------------------------------------------------------------------------------
+
+
+def html(comparison: Comparison) -> str:
+    """The tables for a notebook."""
+    parts = []
+    for ranking in comparison.rankings:
+        parts.append(f"<h4>{escape(title(comparison, ranking))}</h4>")
+        parts.append(_html_table(ranking))
+        sentences = " ".join([ranking.reason, *ranking.remarks])
+        parts.append(f"<p>{escape(sentences)}</p>")
+    return "\n".join([*parts, f"<p><small>{escape(legend(comparison))}</small></p>"])
+
+
+def _html_table(ranking: Ranking) -> str:
+    headings = [heading.replace("\n", " ") for heading in HEADINGS]
+    styles = [
+        "color:#c0392b" if row.verdict == "wrong" else "font-weight:bold" if row.chosen else ""
+        for row in ranking.rows
+    ]
+    return html_table(headings, list(map(cells, ranking.rows)), WORDS, styles)
+
+
+# JSON and CSV ------------------------------------------------------------------------------------
+
+
+def data(comparison: Comparison) -> dict[str, Any]:
+    """Plain data; what was not measured, and an error that is not finite, is None."""
+    return {
+        "robot": comparison.robot,
+        "joints": comparison.joints,
+        "batch_states": comparison.batch,
+        "error_states": comparison.states,
+        "error_digits": comparison.digits,
+        "back_end": comparison.back_end,
+        "cpu": comparison.cpu,
+        "quantities": [
+            {
+                "quantity": ranking.quantity,
+                "chosen": ranking.chosen,
+                "reason": ranking.reason,
+                "remarks": list(ranking.remarks),
+                "methods": list(map(_record, ranking.rows)),
+            }
+            for ranking in comparison.rankings
+        ],
+    }
+
+
+def _record(row: Row) -> dict[str, Any]:
+    record = asdict(row)
+    record["operations_generic_published"] = record.pop("published")
+    record["batch_ns_per_state"] = record.pop("batch_ns")
+    error = record.pop("error")
+    record["error_relative"] = error if error is not None and math.isfinite(error) else None
+    return record
+
+
+def csv_text(comparison: Comparison) -> str:
+    """A line a method of each quantity, under the names of the JSON."""
+    lines = [
+        {"robot": comparison.robot, "quantity": ranking.quantity, **_record(row)}
+        for ranking in comparison.rankings
+        for row in ranking.rows
+    ]
+    page = io.StringIO()
+    writer = csv.DictWriter(page, list(lines[0]), lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(lines)
+    return page.getvalue()

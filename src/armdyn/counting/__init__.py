@@ -1,0 +1,256 @@
+"""Operation counts of the methods, by the papers' rules: run a method on scalars that count.
+
+Four kinds, from the papers' own reading to the machine's:
+
+- ``literal``: the method line by line on a generic arm with the robot's joint kinds. Nothing is
+  shared between lines. A constant with a constant is free, anything else but 0 and +-1 is charged.
+  What the papers form at run time they charge as run-time, constants in it included. That is:
+
+  1. R_i is formed at run time: ``R.Cb``, ``R.Sb`` and the entries ``R.rows()`` count as run-time,
+     those of a prismatic joint too (C and S of its constant theta_i are constants); ``arm.Cb``
+     and ``arm.Sb`` are constants, for terms a paper computes in advance.
+  2. A ``Vector`` or ``Symmetric`` with a run-time component is formed at run time: its other
+     components, except 0 and +-1, count as run-time from there on (d in s^<i> = [bC, -bS, d]).
+  3. The last link is a composite body like the others: ``arm.first_moment[n-1]`` and
+     ``arm.inertia[n-1]`` (k_n, U_n) count as run-time; ``mass``, ``com`` and
+     ``inertia_about_com`` of every link are constants.
+  4. The first joint is a joint like the others: R_1 counts as general (though beta_1 = 0 by the
+     choice of E_0), and so does where the arm stands, ``arm.base``.
+  5. A zero that a paper stores and computes with, ``stages.zero()``, counts as run-time.
+
+- ``folded``: the same on the robot itself, without these five rules: constants fold everywhere.
+- ``shared``: folded, equal subexpressions computed once, and only what the result needs.
+- ``program``: every operation of the program on this robot, entries of R_i and sines included.
+
+Free in all but ``program``: sin and cos, the entries of R_i (C and S times Cb and Sb), and the
+joint variables theta_i' + q_i and d_i' + q_i. Negation is free in all. A doubling, 2 x, is counted
+apart; division by a constant is a multiplication, but in a program only by a power of two. Rotor
+inertia is in none of them.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable
+from contextlib import nullcontext
+from dataclasses import astuple, dataclass, fields, replace
+from typing import Any, Literal, get_args
+
+from armdyn.algorithms import catalogue
+from armdyn.algorithms.catalogue import Method
+from armdyn.algorithms.stages import Watcher, watcher
+from armdyn.chain import Chain
+from armdyn.chain.arm import Arm
+from armdyn.counting.polynomial import Polynomial
+from armdyn.counting.rules import sealing
+from armdyn.counting.scalars import Counted, Position, Tally
+from armdyn.errors import MethodError
+from armdyn.program.passes import needed
+from armdyn.program.program import Op, Program
+from armdyn.program.tape import Tape
+from armdyn.quantities import Task, cheapest, formula
+
+Kind = Literal["literal", "folded", "shared", "program"]
+ON_HAND = "on hand"  # the mark of what shared counts do not charge
+
+
+@dataclass(frozen=True)
+class Count:
+    """Multiplications, additions and subtractions, doublings, divisions, sines and cosines."""
+
+    mul: int = 0
+    add: int = 0
+    double: int = 0
+    div: int = 0
+    trig: int = 0
+
+    def __add__(self, other: Count) -> Count:
+        return Count(*(a + b for a, b in zip(astuple(self), astuple(other), strict=True)))
+
+    def __sub__(self, other: Count) -> Count:
+        return Count(*(a - b for a, b in zip(astuple(self), astuple(other), strict=True)))
+
+    @property
+    def cost(self) -> int:
+        """One number to compare methods by; a division weighs as much as eight operations."""
+        return self.mul + self.add + self.double + 8 * self.div
+
+
+def count(
+    robot: Any,
+    quantity: str | tuple[str, ...],
+    method: str | None = None,
+    kind: Kind = "literal",
+    stage: str | None = None,
+) -> Count:
+    """How many operations a method takes.
+
+    Args:
+        robot: a Robot or a Chain.
+        quantity: its name, or several names for quantities that are computed together.
+        method: its name; the cheapest exact method of each quantity if not given.
+        kind: how to count, see the text of this module.
+        stage: count only what is done inside this stage of the method. Stages within it are part
+            of it. In ``shared`` and ``program`` counts an instruction belongs to the stages in
+            which it is first recorded.
+    """
+    chain = _without_rotors(getattr(robot, "chain", robot))
+    if kind not in get_args(Kind):
+        raise MethodError(f"no kind of count {kind!r}; known: {', '.join(get_args(Kind))}")
+    jobs = _jobs(chain, quantity, method)
+    if kind in ("shared", "program"):
+        jobs = [_as_compiled(chain, job) for job in jobs]
+    if kind in ("literal", "folded"):
+        counters = _tally(chain, jobs, literal=kind == "literal")
+    else:
+        counters = _read(chain, jobs, on_hand=kind == "shared")
+    if (stage or "") not in counters:
+        known = ", ".join(sorted(filter(None, counters))) or "none"
+        by = ", ".join(found.name for _, found in jobs)
+        raise MethodError(f"{quantity} by {by} has no stage {stage!r}; it has: {known}")
+    return Count(**counters[stage or ""])
+
+
+def growth(
+    quantity: str | tuple[str, ...],
+    method: str,
+    kind: Kind = "literal",
+    stage: str | None = None,
+    joints: Callable[[int], str] = lambda n: "R" * n,
+    sizes: Iterable[int] = range(4, 10),
+) -> dict[str, Polynomial]:
+    """The counts on generic arms as polynomials in n, by the fields of ``Count``.
+
+    ``joints`` gives the joints' kinds for each n of ``sizes``; every polynomial goes through all
+    of them, and is confirmed by one at least that it was not fitted to.
+    """
+    counts = {n: count(Chain.random(n, joints(n)), quantity, method, kind, stage) for n in sizes}
+    return {
+        field.name: Polynomial.through({n: getattr(c, field.name) for n, c in counts.items()})
+        for field in fields(Count)
+    }
+
+
+# Which functions to run, and on what -------------------------------------------------------------
+
+Job = tuple[str, Method]  # a quantity and the method to compute it by
+
+
+def _jobs(chain: Chain, quantity: str | tuple[str, ...], method: str | None) -> list[Job]:
+    """The method of each quantity, or the one that computes all of them together."""
+    names = (quantity,) if isinstance(quantity, str) else tuple(quantity)
+    if not names:
+        raise MethodError("count takes the name of a quantity, or several")
+    for together, row in catalogue.CATALOGUE.items():
+        if set(together.split("+")) == set(names) and any(found.name == method for found in row):
+            names = (together,)
+    natural = chain.on(float)
+    jobs = []
+    for name in names:
+        found = catalogue.find(name, method or cheapest(chain, name))
+        reason = found.refuses(natural)
+        if reason:
+            raise MethodError(f"{name} by {found.name} does not apply to {chain.name}: {reason}")
+        jobs.append((name, found))
+    return jobs
+
+
+def _without_rotors(chain: Chain) -> Chain:
+    if not isinstance(chain, Chain):
+        raise MethodError(f"count takes a Robot or a Chain, not {chain!r}")
+    return replace(chain, joints=tuple(replace(j, rotor_inertia=0.0) for j in chain.joints))
+
+
+def _as_compiled(chain: Chain, job: Job) -> Job:
+    """The job as Robot does it: ``ldl`` takes the cheapest mass matrix and bias."""
+    name, method = job
+    if method.name != "ldl":
+        return job
+    solve = formula(chain, float, Task(name, method.name))
+    return name, replace(method, function=lambda arm, *state: solve(*state))
+
+
+def _state(jobs: list[Job]) -> list[str]:
+    """The arguments that all of them take together."""
+    taken = {argument for name, _ in jobs for argument in catalogue.STATE[name]}
+    return [argument for argument in ("q", "qd", "qdd", "tau") if argument in taken]
+
+
+def _run(
+    jobs: list[Job], arms: list[Arm], state: dict[str, list[Any]], watch: Watcher
+) -> tuple[Any, ...]:
+    """The results of all jobs; ``watch`` sees their stages begin and end."""
+    token = watcher.set(watch)
+    try:
+        return tuple(
+            method.function(arm, *(state[argument] for argument in catalogue.STATE[name]))
+            for (name, method), arm in zip(jobs, arms, strict=True)
+        )
+    finally:
+        watcher.reset(token)
+
+
+# Literal and folded: tally what is executed ------------------------------------------------------
+
+
+def _tally(chain: Chain, jobs: list[Job], literal: bool) -> dict[str, Counter[str]]:
+    """What is executed, in all and by stage."""
+    if literal:
+        chain = Chain.random(chain.n, chain.kinds)
+    tally = Tally()
+    arms = [chain.on(float, method.view) for _, method in jobs]
+    twists = list(zip(arms[0].Cb, arms[0].Sb, strict=True))
+    state = {name: [Counted(tally) for _ in twists] for name in _state(jobs)}
+    state["q"] = [Position(tally, twist) for twist in twists]
+    with sealing(tally, arms) if literal else nullcontext():
+        _run(jobs, arms, state, tally.stage)
+    return tally.counters
+
+
+# Shared and program: read the tape ---------------------------------------------------------------
+
+
+def _record(chain: Chain, jobs: list[Job], on_hand: bool = False) -> tuple[Tape, Program]:
+    """The tape and the program of all jobs; ``on_hand``: with R_i and d_i marked as such."""
+    arms = [chain.on(float, method.view) for _, method in jobs]
+    names = _state(jobs)
+    tape = Tape(dict.fromkeys(names, chain.n))
+    state = dict(zip(names, tape.arguments(), strict=True))
+    if on_hand:
+        with tape.mark(ON_HAND):
+            arms[0].extensions(state["q"])
+            for R in arms[0].rotations(state["q"]):
+                R.rows()
+    results = _run(jobs, arms, state, tape.mark)
+    name = "_".join(name for name, _ in jobs)
+    return tape, tape.finish(name, results if len(results) > 1 else results[0])
+
+
+def _read(chain: Chain, jobs: list[Job], on_hand: bool) -> dict[str, Counter[str]]:
+    """What the results need, in all and by the stages in which it is first recorded."""
+    tape, program = _record(chain, jobs, on_hand)
+    counters = {name: Counter[str]() for name in ("", *tape.names) if name != ON_HAND}
+    for k in needed(program):
+        operation = _operation(program, k)
+        if operation and ON_HAND not in tape.marks[k]:
+            for name in {"", *tape.marks[k]}:
+                counters[name][operation] += 1
+    return counters
+
+
+def _operation(program: Program, k: int) -> str | None:
+    """What instruction k counts as."""
+    op, args, _ = program.instructions[k]
+    if op is Op.MUL and any(program.instructions[arg].value == 2.0 for arg in args):
+        return "double"
+    return OPERATIONS.get(op)
+
+
+OPERATIONS = {
+    Op.ADD: "add",
+    Op.SUB: "add",
+    Op.MUL: "mul",
+    Op.DIV: "div",
+    Op.SIN: "trig",
+    Op.COS: "trig",
+}

@@ -1,0 +1,92 @@
+"""What literal operation counts take for run-time although it is constant: the rules.
+
+They are stated in :mod:`armdyn.counting`. Which numbers make up one vector only the vector's
+constructor knows; so while a method is counted, constructors of :mod:`armdyn.spatial` are
+replaced by ones that seal constants, and neither that module nor an algorithm knows of it.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any
+
+from armdyn.algorithms.stages import stored_zero
+from armdyn.chain.arm import Arm
+from armdyn.counting.scalars import Counted, Tally, Turn
+from armdyn.spatial import Rotation, Scalar, Symmetric, Vector
+
+_tally: ContextVar[Tally | None] = ContextVar("tally", default=None)
+_one_count_at_a_time = threading.Lock()
+
+
+@contextmanager
+def sealing(tally: Tally, arms: Sequence[Arm]) -> Iterator[None]:
+    """While it lasts, the rules hold in this thread, for these arms and what is made of them."""
+    for arm in arms:
+        seal_parameters(arm, tally)
+    with _one_count_at_a_time:
+        plain: dict[Any, Callable[..., None]] = {
+            cls: cls.__init__ for cls in (Rotation, Vector, Symmetric)
+        }
+        tokens = _tally.set(tally), stored_zero.set(Counted(tally))  # the latter is rule 5
+        try:
+            for cls, construct in plain.items():
+                cls.__init__ = (formed_at_run_time if cls is Rotation else sealed)(construct)
+            yield
+        finally:
+            for cls, construct in plain.items():
+                cls.__init__ = construct
+            _tally.reset(tokens[0])
+            stored_zero.reset(tokens[1])
+
+
+def seal(x: Scalar, tally: Tally) -> Scalar:
+    """A number that counts as run-time in place of a constant x, unless that is 0 or +-1."""
+    return x if isinstance(x, Counted) or x in (0, 1, -1) else Counted(tally)
+
+
+def formed_at_run_time(construct: Callable[..., None]) -> Callable[..., None]:
+    """Rule 1, for Rotation."""
+
+    def constructor(R: Rotation, C: Scalar, S: Scalar, Cb: Scalar, Sb: Scalar) -> None:
+        tally = _tally.get()
+        if tally and isinstance(C, Turn):
+            Cb, Sb = seal(Cb, tally), seal(Sb, tally)
+            C = S = Turn(tally, (Cb, Sb))
+        elif tally and isinstance(seal(Cb, tally), Counted):
+            Cb = Sb = Turn(tally, (C, S))
+        construct(R, C, S, Cb, Sb)
+
+    return constructor
+
+
+def sealed(construct: Callable[..., None]) -> Callable[..., None]:
+    """Rule 2, for Vector and Symmetric."""
+
+    def constructor(self: Vector | Symmetric, *components: Scalar) -> None:
+        tally = _tally.get()
+        if tally and any(isinstance(x, Counted) for x in components):
+            components = tuple(seal(x, tally) for x in components)
+        construct(self, *components)
+
+    return constructor
+
+
+def seal_parameters(arm: Arm, tally: Tally) -> None:
+    """Rules 3 and 4, after the constants about the centres of mass have been taken."""
+
+    def every(v: Vector) -> Vector:
+        return Vector(*(seal(x, tally) for x in v))
+
+    rows, origin = arm.base
+    vars(arm).update(
+        com=arm.com,
+        inertia_about_com=arm.inertia_about_com,
+        base=(tuple(map(every, rows)), every(origin)),
+    )
+    arm.first_moment[-1] = every(arm.first_moment[-1])
+    arm.inertia[-1] = Symmetric(*(seal(x, tally) for x in arm.inertia[-1]))
+    arm.Cb[0], arm.Sb[0] = Counted(tally), Counted(tally)

@@ -1,0 +1,143 @@
+"""From a question about an arm to machine code: tracing, passes, LLVM and the disk cache."""
+
+from __future__ import annotations
+
+import json
+import platform
+import sys
+from collections.abc import Callable, Sequence
+from functools import cache as once
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import armdyn
+from armdyn.chain import Chain
+from armdyn.engine import cache, calls, jit, slow
+from armdyn.program.passes import place_fma
+from armdyn.program.program import Program
+from armdyn.quantities import Task, arguments, program, shapes
+
+
+def function(
+    chain: Chain,
+    tasks: Sequence[Task],
+    otherwise: Callable[..., Any] | None = None,
+    variants: calls.Variants | None = None,
+) -> Callable[..., Any]:
+    """A compiled function of arrays for some tasks together; compiles at its first call.
+
+    ``otherwise`` takes the calls that are not of the form ``f(*arrays, out=, threads=)``, but for
+    those that ``variants`` answer; see ``calls.Function``.
+    """
+    return calls.Function(
+        " ".join(task.quantity for task in tasks),
+        arguments(tasks),
+        chain.n,
+        shapes(chain.n, tasks),
+        Compilation(chain, tasks),
+        otherwise,
+        variants,
+    )
+
+
+class Kernels:
+    """Makes the kernels of one program on a chain, and keeps them in memory while it lives.
+
+    A kernel that the disk cache has, under the chain and what was asked, is taken from there
+    without tracing. ``asked`` says by its repr all that the program depends on besides the chain
+    and armdyn's own text.
+    """
+
+    choices: Sequence[str | None] = ()  # made while tracing; stored with the code
+
+    def __init__(self, chain: Chain, asked: object) -> None:
+        self.chain, self.asked = chain, asked
+        self._program: Program | None = None
+        self._kernels: list[object] = []
+
+    def trace(self) -> Program:
+        """The program without unused instructions, before any other pass."""
+        raise NotImplementedError
+
+    @property
+    def program(self) -> Program:
+        """The final program, traced at first need."""
+        if self._program is None:
+            self._program = place_fma(self.trace())
+        return self._program
+
+    def __call__(self, kind: str, dtype: str) -> int:
+        """The address of the kernel "single" or "batch" for "float64" or "float32"."""
+        if not jit.available():
+            kernel: Any = slow.Kernel(self.program, kind, dtype)
+        else:
+            kernel = jit.Kernel(self._code(kind, dtype), kind)
+        self._kernels.append(kernel)
+        return kernel.address
+
+    def _code(self, kind: str, dtype: str) -> bytes:
+        """Object code, from the disk cache or newly made."""
+        key = cache.key(repr(self.chain), repr(self.asked), kind, dtype, *fingerprint())
+        entry = cache.get(key)
+        if entry is None:
+            code = jit.compile(self.program, kind, dtype)
+            cache.put(key, json.dumps(list(self.choices)).encode() + b"\n" + code)
+            return code
+        choices, _, code = entry.partition(b"\n")
+        self.choices = json.loads(choices)
+        return code
+
+
+class Compilation(Kernels):
+    """The kernels of some tasks together; the choices are their methods."""
+
+    def __init__(self, chain: Chain, tasks: Sequence[Task]) -> None:
+        self._tasks = tuple(tasks)
+        super().__init__(chain, self._tasks)
+
+    def trace(self) -> Program:
+        """The tasks' program, by the methods that suit the chain best."""
+        settled = [task.settled(self.chain) for task in self._tasks]
+        self.choices = [task.method for task in settled]
+        return program(self.chain, settled)
+
+    @property
+    def tasks(self) -> tuple[Task, ...]:
+        """The tasks, with the methods that were chosen as soon as they are known."""
+        choices = self.choices or [task.method for task in self._tasks]
+        return tuple(map(Task.by, self._tasks, choices))
+
+
+@once
+def fingerprint() -> tuple[str, ...]:
+    """What object code depends on besides the arm: machine, versions, armdyn's own text."""
+    here = Path(armdyn.__file__).parent
+    files = sorted(here.rglob("*.py"))
+    text = [
+        f"{path.relative_to(here)} {path.stat().st_size} {path.stat().st_mtime_ns}"
+        for path in files
+    ]
+    return (armdyn.__version__, *map(str, jit.machine()), *text)
+
+
+def info() -> dict[str, Any]:
+    """Versions, processor, back end, call path and cache in use."""
+    compiled = jit.available()
+    return {
+        "armdyn": armdyn.__version__,
+        "python": sys.version.split()[0],
+        "numpy": np.__version__,
+        "llvmlite": jit.machine().llvmlite if compiled else None,
+        "cpu": jit.machine().name if compiled else platform.processor(),
+        "vector_bytes": jit.machine().vector_bytes if compiled else None,
+        "back_end": "llvm" if compiled else "interpreter (slow: llvmlite is not installed)",
+        "call_path": call_path(),
+        "cache": str(cache.directory()) if cache.directory() else None,
+    }
+
+
+def call_path() -> str:
+    """What answers a plain call, see armdyn/engine/calls.py."""
+    return "C extension" if calls.EXTENSION else "ctypes (the C extension is not built)"

@@ -1,0 +1,406 @@
+/* The fast call path: looks at a call's arguments in nanoseconds and jumps to the compiled kernel.
+
+   A Function stands before a call path written in Python (CarefulPath in armdyn/engine/calls.py). A call
+   whose arguments are plain arrays, which the kernel can read and write where they lie, is
+   answered here. Every other call is handed on as it came: the Python path converts, broadcasts,
+   spreads over threads or explains what is wrong, and uses the same kernels. So this file holds
+   no message to a user, and both paths give the same results and the same errors. */
+
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define NPY_NO_DEPRECATED_API NPY_1_25_API_VERSION
+#include <numpy/arrayobject.h>
+
+#define INTERFACE 2 /* of Function's arguments; armdyn/engine/calls.py expects the same */
+
+#define MAX_INPUTS 4
+#define MAX_RESULTS 32
+#define MAX_RANK 4
+
+#define READABLE (NPY_ARRAY_C_CONTIGUOUS | NPY_ARRAY_ALIGNED)
+#define WRITABLE (READABLE | NPY_ARRAY_WRITEABLE)
+
+typedef struct {
+    void (*single)(const void *const *in, void *const *out);
+    void (*batch)(const void *const *in, void *const *out, int64_t count);
+} Kernels;
+
+typedef struct {
+    int rank;
+    npy_intp dims[MAX_RANK];
+    npy_intp numbers; /* the product of dims */
+} Shape;
+
+typedef struct {
+    PyObject_HEAD
+    vectorcallfunc vectorcall;
+    PyObject *path;   /* the Python path, which also owns name, arguments, shapes, ... */
+    PyObject *variants; /* dict: keyword, or None for an argument more -> value -> Function */
+    Py_buffer table;  /* Kernels of float64, Kernels of float32; each NULL until compiled */
+    npy_intp n;       /* numbers in one argument of one state */
+    npy_intp few;     /* batches of up to so many states stay on the calling thread */
+    int inputs;       /* the number of arguments */
+    int results;      /* the number of results, and their shapes for one state: */
+    Shape shapes[MAX_RESULTS];
+} Function;
+
+/* What is known of a call while it is looked at; every reference is borrowed. */
+typedef struct {
+    int type;              /* NPY_DOUBLE or NPY_FLOAT, alike in all arguments */
+    int rank;              /* the number of batch axes, 0 for a single state; their lengths: */
+    const npy_intp *batch;
+    npy_intp count;        /* the number of states, 1 for a single one */
+    PyObject *out;         /* the value of out=, NULL for none */
+    int alone;             /* whether threads=1 was asked for */
+    PyObject *option;      /* another keyword, such as method=, NULL for none, and its value: */
+    PyObject *value;
+    char *in[MAX_INPUTS];
+    char *to[MAX_RESULTS];
+} Call;
+
+static PyObject *OUT, *THREADS; /* keywords, interned */
+
+/* The look. Each step says whether the call can still be answered here. ---------------------- */
+
+static int
+read_keywords(Call *call, PyObject *const *values, PyObject *names)
+{
+    call->out = NULL;
+    call->alone = 0;
+    call->option = NULL;
+    for (Py_ssize_t k = 0; names && k < PyTuple_GET_SIZE(names); k++) {
+        PyObject *name = PyTuple_GET_ITEM(names, k), *value = values[k];
+        int overflow;
+        if (name != OUT && name != THREADS) {
+            if (call->option)
+                return 0;
+            call->option = name;
+            call->value = value;
+            continue;
+        }
+        if (value == Py_None)
+            continue;
+        if (name == OUT)
+            call->out = value;
+        else if (PyLong_CheckExact(value) && PyLong_AsLongAndOverflow(value, &overflow) == 1)
+            call->alone = 1;
+        else
+            return 0;
+    }
+    return 1;
+}
+
+/* The function that answers where method=, frame= or the like has this value; NULL if none is
+   known. Names, True and False are looked up among such (see Robot._offer), so that no code of a
+   user's runs meanwhile. */
+static const Function *
+variant(const Function *self, PyObject *option, PyObject *value)
+{
+    if (!PyUnicode_CheckExact(value) && !PyBool_Check(value))
+        return NULL;
+    PyObject *known = PyDict_GetItemWithError(self->variants, option);
+    PyObject *found = known && PyDict_Check(known) ? PyDict_GetItemWithError(known, value) : NULL;
+    PyErr_Clear(); /* of a keyword whose own hash fails */
+    if (!found || Py_TYPE(found) != Py_TYPE(self))
+        return NULL;
+    return ((Function *)found)->inputs == self->inputs ? (Function *)found : NULL;
+}
+
+/* Whether a kernel can work on this object's memory: no subclass, no copy, no conversion. */
+static inline int
+is_plain(PyObject *object, int type, int flags)
+{
+    PyArrayObject *array = (PyArrayObject *)object;
+    return PyArray_CheckExact(object) && PyArray_TYPE(array) == type &&
+           PyArray_CHKFLAGS(array, flags) && PyArray_ISNOTSWAPPED(array);
+}
+
+static inline int
+same(const npy_intp *a, const npy_intp *b, int length)
+{
+    for (int i = 0; i < length; i++)
+        if (a[i] != b[i])
+            return 0;
+    return 1;
+}
+
+static int
+read_inputs(const Function *self, Call *call, PyObject *const *values)
+{
+    if (!PyArray_CheckExact(values[0]))
+        return 0;
+    PyArrayObject *first = (PyArrayObject *)values[0];
+    call->type = PyArray_TYPE(first);
+    call->rank = PyArray_NDIM(first) - 1;
+    call->batch = PyArray_DIMS(first);
+    if ((call->type != NPY_DOUBLE && call->type != NPY_FLOAT) || call->rank < 0 ||
+        call->batch[call->rank] != self->n)
+        return 0;
+    call->count = call->rank ? PyArray_MultiplyList(call->batch, call->rank) : 1;
+    for (int k = 0; k < self->inputs; k++) {
+        PyArrayObject *array = (PyArrayObject *)values[k];
+        if (!is_plain(values[k], call->type, READABLE) || PyArray_NDIM(array) != call->rank + 1 ||
+            !same(PyArray_DIMS(array), call->batch, call->rank + 1))
+            return 0;
+        call->in[k] = PyArray_BYTES(array);
+    }
+    return 1;
+}
+
+/* Whether two stretches of memory, so many bytes long, have a byte in common. */
+static inline int
+overlap(const char *a, npy_intp length_of_a, const char *b, npy_intp length_of_b)
+{
+    return a < b + length_of_b && b < a + length_of_a;
+}
+
+/* Whether what was given as out= takes the results, each in memory of its own. */
+static int
+read_out(const Function *self, Call *call)
+{
+    int several = self->results > 1;
+    if (several && (!PyTuple_CheckExact(call->out) || PyTuple_GET_SIZE(call->out) != self->results))
+        return 0;
+    npy_intp bytes = call->count * (call->type == NPY_FLOAT ? sizeof(float) : sizeof(double));
+    for (int k = 0; k < self->results; k++) {
+        const Shape *shape = &self->shapes[k];
+        PyObject *object = several ? PyTuple_GET_ITEM(call->out, k) : call->out;
+        PyArrayObject *array = (PyArrayObject *)object;
+        if (!is_plain(object, call->type, WRITABLE) ||
+            PyArray_NDIM(array) != call->rank + shape->rank ||
+            !same(PyArray_DIMS(array), call->batch, call->rank) ||
+            !same(PyArray_DIMS(array) + call->rank, shape->dims, shape->rank))
+            return 0;
+        call->to[k] = PyArray_BYTES(array);
+        npy_intp length = bytes * shape->numbers;
+        for (int i = 0; i < self->inputs; i++)
+            if (overlap(call->to[k], length, call->in[i], bytes * self->n))
+                return 0;
+        for (int i = 0; i < k; i++)
+            if (overlap(call->to[k], length, call->to[i], bytes * self->shapes[i].numbers))
+                return 0;
+    }
+    return 1;
+}
+
+/* The answer. -------------------------------------------------------------------------------- */
+
+/* A new array for the k-th result. */
+static PyObject *
+new_array(const Function *self, Call *call, int k)
+{
+    const Shape *shape = &self->shapes[k];
+    npy_intp dims[NPY_MAXDIMS + MAX_RANK];
+    for (int i = 0; i < call->rank; i++)
+        dims[i] = call->batch[i];
+    for (int i = 0; i < shape->rank; i++)
+        dims[call->rank + i] = shape->dims[i];
+    PyObject *array = PyArray_SimpleNew(call->rank + shape->rank, dims, call->type);
+    if (array)
+        call->to[k] = PyArray_BYTES((PyArrayObject *)array);
+    return array;
+}
+
+/* New arrays for all results: one array, or a tuple of them. */
+static PyObject *
+new_results(const Function *self, Call *call)
+{
+    if (self->results == 1)
+        return new_array(self, call, 0);
+    PyObject *tuple = PyTuple_New(self->results);
+    for (int k = 0; tuple && k < self->results; k++) {
+        PyObject *array = new_array(self, call, k);
+        if (array)
+            PyTuple_SET_ITEM(tuple, k, array);
+        else
+            Py_CLEAR(tuple);
+    }
+    return tuple;
+}
+
+/* Numbers for arrays without axes, once they hold a result: what NumPy's own functions return. */
+static PyObject *
+as_numbers(const Function *self, PyObject *results)
+{
+    if (self->results == 1)
+        return PyArray_Return((PyArrayObject *)results);
+    for (int k = 0; results && k < self->results; k++) {
+        PyArrayObject *array = (PyArrayObject *)PyTuple_GET_ITEM(results, k);
+        PyTuple_SET_ITEM(results, k, PyArray_Return(array));
+        if (!PyTuple_GET_ITEM(results, k))
+            Py_CLEAR(results);
+    }
+    return results;
+}
+
+static PyObject *
+function_call(PyObject *callable, PyObject *const *args, size_t nargsf, PyObject *names)
+{
+    const Function *self = (Function *)callable;
+    Py_ssize_t nargs = PyVectorcall_NARGS(nargsf), more = nargs - self->inputs;
+    Call call;
+    if (more < 0 || !read_keywords(&call, args + nargs, names))
+        goto hand_on;
+    if (more == 1 && !call.option)
+        self = variant(self, Py_None, args[nargs - 1]);
+    else if (more == 0 && call.option)
+        self = variant(self, call.option, call.value);
+    else if (more)
+        goto hand_on;
+    if (!self || !read_inputs(self, &call, args))
+        goto hand_on;
+
+    const Kernels *kernels = (const Kernels *)self->table.buf + (call.type == NPY_FLOAT);
+    if (call.rank ? !kernels->batch || (call.count > self->few && !call.alone) : !kernels->single)
+        goto hand_on;
+    if (call.out && !read_out(self, &call))
+        goto hand_on;
+
+    PyObject *results = call.out ? Py_NewRef(call.out) : new_results(self, &call);
+    if (!results)
+        return NULL;
+    if (call.rank == 0) {
+        kernels->single((const void *const *)call.in, (void *const *)call.to);
+    }
+    else {
+        Py_BEGIN_ALLOW_THREADS
+        kernels->batch((const void *const *)call.in, (void *const *)call.to, call.count);
+        Py_END_ALLOW_THREADS
+    }
+    return call.out || call.rank ? results : as_numbers(self, results);
+
+hand_on:
+    return PyObject_Vectorcall(((Function *)callable)->path, args, nargsf, names);
+}
+
+/* The type. ---------------------------------------------------------------------------------- */
+
+static int
+read_shape(PyObject *lengths, Shape *shape)
+{
+    if (!PyTuple_Check(lengths) || PyTuple_GET_SIZE(lengths) > MAX_RANK) {
+        PyErr_Format(PyExc_ValueError, "a result of shape %R; at most %d axes", lengths, MAX_RANK);
+        return 0;
+    }
+    shape->rank = (int)PyTuple_GET_SIZE(lengths);
+    shape->numbers = 1;
+    for (int i = 0; i < shape->rank; i++) {
+        shape->dims[i] = PyLong_AsSsize_t(PyTuple_GET_ITEM(lengths, i));
+        shape->numbers *= shape->dims[i];
+    }
+    return !PyErr_Occurred();
+}
+
+/* Function(path, table, inputs, n, shapes, few, variants) */
+static PyObject *
+function_new(PyTypeObject *type, PyObject *args, PyObject *Py_UNUSED(keywords))
+{
+    Function *self = (Function *)type->tp_alloc(type, 0);
+    PyObject *path, *shapes, *variants;
+    if (!self)
+        return NULL;
+    self->vectorcall = function_call;
+    if (!PyArg_ParseTuple(args, "Ow*inO!nO!", &path, &self->table, &self->inputs, &self->n,
+                          &PyTuple_Type, &shapes, &self->few, &PyDict_Type, &variants))
+        goto fail;
+    self->path = Py_NewRef(path);
+    self->variants = Py_NewRef(variants);
+    if (self->table.len != 2 * sizeof(Kernels) || self->inputs < 1 || self->inputs > MAX_INPUTS ||
+        PyTuple_GET_SIZE(shapes) < 1 || PyTuple_GET_SIZE(shapes) > MAX_RESULTS) {
+        PyErr_Format(PyExc_ValueError, "%d arguments and %zd results; from 1 to %d and %d",
+                     self->inputs, PyTuple_GET_SIZE(shapes), MAX_INPUTS, MAX_RESULTS);
+        goto fail;
+    }
+    self->results = (int)PyTuple_GET_SIZE(shapes);
+    for (int k = 0; k < self->results; k++)
+        if (!read_shape(PyTuple_GET_ITEM(shapes, k), &self->shapes[k]))
+            goto fail;
+    return (PyObject *)self;
+
+fail:
+    Py_DECREF(self);
+    return NULL;
+}
+
+static void
+function_dealloc(Function *self)
+{
+    PyObject_GC_UnTrack(self);
+    if (self->table.obj)
+        PyBuffer_Release(&self->table);
+    Py_XDECREF(self->path);
+    Py_XDECREF(self->variants);
+    Py_TYPE(self)->tp_free(self);
+}
+
+/* A cycle through a Function runs through its path's attributes or a dict of its variants too,
+   and is broken there. */
+static int
+function_traverse(Function *self, visitproc visit, void *arg)
+{
+    Py_VISIT(self->path);
+    Py_VISIT(self->variants);
+    return 0;
+}
+
+static PyObject *
+function_getattro(Function *self, PyObject *name)
+{
+    PyObject *value = PyObject_GenericGetAttr((PyObject *)self, name);
+    if (value || !PyErr_ExceptionMatches(PyExc_AttributeError))
+        return value;
+    PyErr_Clear();
+    return PyObject_GetAttr(self->path, name);
+}
+
+static PyObject *
+function_repr(Function *self)
+{
+    return PyObject_Repr(self->path);
+}
+
+static PyObject *
+function_doc(Function *self, void *Py_UNUSED(closure))
+{
+    return PyObject_GetAttrString(self->path, "__doc__");
+}
+
+static PyGetSetDef function_getset[] = {{"__doc__", (getter)function_doc, NULL, NULL, NULL}, {0}};
+
+static PyTypeObject FunctionType = {
+    PyVarObject_HEAD_INIT(NULL, 0)
+    .tp_name = "armdyn.engine._call.Function",
+    .tp_basicsize = sizeof(Function),
+    .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL,
+    .tp_new = function_new,
+    .tp_dealloc = (destructor)function_dealloc,
+    .tp_traverse = (traverseproc)function_traverse,
+    .tp_call = PyVectorcall_Call,
+    .tp_vectorcall_offset = offsetof(Function, vectorcall),
+    .tp_getattro = (getattrofunc)function_getattro,
+    .tp_repr = (reprfunc)function_repr,
+    .tp_getset = function_getset,
+};
+
+static PyModuleDef module = {
+    PyModuleDef_HEAD_INIT,
+    .m_name = "armdyn.engine._call",
+    .m_doc = "The fast call path, see armdyn/engine/_call.c.",
+    .m_size = -1,
+};
+
+PyMODINIT_FUNC
+PyInit__call(void)
+{
+    import_array();
+    OUT = PyUnicode_InternFromString("out");
+    THREADS = PyUnicode_InternFromString("threads");
+    PyObject *self = PyModule_Create(&module);
+    if (!OUT || !THREADS || !self || PyModule_AddType(self, &FunctionType) < 0 ||
+        PyModule_AddIntMacro(self, INTERFACE) < 0)
+        return NULL;
+    return self;
+}

@@ -1,0 +1,359 @@
+"""Calls: from a user's arrays to compiled kernels and back.
+
+A kernel reads and writes plain memory, without checks and without Python:
+
+    void single(const T *const *in, T *const *out)                  one state
+    void batch (const T *const *in, T *const *out, int64_t count)   count states, one after another
+
+in[k] points to the k-th argument, n numbers a state, out[k] to the k-th result, in C order; T is
+double or float. ``Function`` makes of them what users call: ``f(*arrays, out=None, threads=None)``.
+
+It has two parts. The front answers the plain calls, which it can tell within nanoseconds, and
+hands on all others. It is the C extension (armdyn/engine/_call.c) where that is built, else a
+Python function that reaches the kernels by ctypes. Behind it stands the ``CarefulPath``, which
+converts, broadcasts, spreads over threads, or explains. Both use the same kernels, so a result
+does not depend on who answered.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+import os
+import reprlib
+import threading
+from collections.abc import Callable
+from ctypes import CFUNCTYPE, PYFUNCTYPE, byref, c_int64, c_size_t, c_void_p
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from armdyn.engine import blocks
+from armdyn.engine.blocks import Shape
+from armdyn.errors import ShapeError
+
+try:
+    from armdyn.engine import _call
+
+    EXTENSION = _call.INTERFACE == 2  # else it was built from an earlier text, and is left alone
+except (ImportError, AttributeError):
+    EXTENSION = False
+
+Compile = Callable[[str, str], int]
+Variants = dict[str | None, dict[str | bool, Any]]
+
+FLOAT64, FLOAT32 = np.dtype(np.float64), np.dtype(np.float32)
+BATCH = CFUNCTYPE(None, c_void_p, c_void_p, c_int64)  # releases the GIL
+WORTH_THREADS = 3e5  # nanoseconds of work, as estimated, above which threads pay
+MOST_ARGUMENTS, MOST_RESULTS = 4, 32
+ALL = slice(None)
+
+
+def Function(
+    name: str,
+    arguments: tuple[str, ...],
+    n: int,
+    shapes: tuple[Shape, ...],
+    compile: Compile,
+    otherwise: Callable[..., Any] | None = None,
+    variants: Variants | None = None,
+) -> Callable[..., Any]:
+    """A function of arrays (..., n) that answers with one array, or with a tuple of several.
+
+    Args:
+        name: what it computes.
+        arguments: the arguments' names, in order.
+        n: the number of joints.
+        shapes: of each result, for one state.
+        compile: called as ``compile("single" | "batch", "float64" | "float32")`` at first need,
+            once for each; answers with the kernel's address, good for as long as the function.
+        otherwise: takes the calls that are not of the form ``f(*arrays, out=, threads=)``, and
+            lends its signature and documentation.
+        variants: functions that answer where one keyword more is given: keyword -> value ->
+            function, under None those where that value comes last. The C front asks them; where
+            they do not know, and where there is no C front, ``otherwise`` does.
+    """
+    path = CarefulPath(name, arguments, n, shapes, compile, otherwise, variants)
+    return front_in_c(path) if EXTENSION else front_in_python(path)
+
+
+def front_in_c(path: CarefulPath) -> Callable[..., Any]:
+    """Answers calls on arrays that kernels can use where they lie."""
+    return _call.Function(
+        path, path.table, len(path.arguments), path.n, path.shapes, path.few, path.variants
+    )
+
+
+def front_in_python(path: CarefulPath) -> Callable[..., Any]:
+    """Answers calls on a single float64 state, by way of memory at addresses known to ctypes."""
+    count = len(path.arguments)
+    take, give_back = path.states64.pop, path.states64.append
+
+    def front(*values: Any, **keywords: Any) -> Any:
+        if not keywords and len(values) == count:
+            try:
+                state = take()
+            except IndexError:  # none yet, or all in use by other threads
+                return path(*values)
+            inputs, kernel, read, written, answer, _, _ = state
+            try:  # a view refuses all but a float64 array (n,); a loop would cost 300 ns
+                inputs[0][ALL] = values[0]
+                if count > 1:
+                    inputs[1][ALL] = values[1]
+                if count > 2:
+                    inputs[2][ALL] = values[2]
+                if count > 3:
+                    inputs[3][ALL] = values[3]
+            except (TypeError, ValueError, BufferError, NotImplementedError):
+                give_back(state)
+            else:
+                kernel(read, written)
+                result = answer()
+                give_back(state)
+                return result
+        return path(*values, **keywords)
+
+    return functools.update_wrapper(front, path)
+
+
+class CarefulPath:
+    """The call path for any call: conversion, checks, broadcasting, blocks and threads."""
+
+    def __init__(
+        self,
+        name: str,
+        arguments: tuple[str, ...],
+        n: int,
+        shapes: tuple[Shape, ...],
+        compile: Compile,
+        otherwise: Callable[..., Any] | None = None,
+        variants: Variants | None = None,
+    ) -> None:
+        if not (1 <= len(arguments) <= MOST_ARGUMENTS and 1 <= len(shapes) <= MOST_RESULTS):
+            raise ValueError(
+                f"{name} has {len(arguments)} arguments and {len(shapes)} results; expected 1 to "
+                f"{MOST_ARGUMENTS} and 1 to {MOST_RESULTS}"
+            )
+        self.__name__ = self.__qualname__ = self.name = name
+        self.__doc__ = f"{name}({', '.join(arguments)}, out=None, threads=None)"
+        if otherwise is not None:
+            functools.update_wrapper(self, otherwise)
+        self.arguments = arguments
+        self.n = n
+        self.shapes = shapes
+        self.table = (c_size_t * 4)()  # addresses: single, batch in float64, then in float32
+        nanoseconds = 2 * len(arguments) * n + sum(map(math.prod, shapes)) / 2  # a state, roughly
+        self.few = int(WORTH_THREADS / nanoseconds)
+        self.states64: list[State] = []  # not in use by any call
+        self.states32: list[State] = []
+        self._compile = compile
+        self._otherwise = otherwise
+        self.variants: Variants = {} if variants is None else variants
+
+    def __repr__(self) -> str:
+        return f"<armdyn function {self.name}({', '.join(self.arguments)})>"
+
+    def __call__(
+        self,
+        *values: ArrayLike,
+        out: np.ndarray | tuple[np.ndarray, ...] | None = None,
+        threads: int | None = None,
+        **named: Any,
+    ) -> Any:
+        """The results of a call."""
+        if named or len(values) != len(self.arguments):
+            return self._other_form(values, named, out, threads)
+        arrays = [numbers(name, v) for name, v in zip(self.arguments, values, strict=True)]
+        batch = self._batch(arrays)
+        narrow = all(array.dtype.type is np.float32 for array in arrays)
+        dtype = FLOAT32 if narrow else FLOAT64
+        if threads is not None:
+            threads = blocks.positive("threads", threads)
+        targets = self._targets(out, batch, dtype, arrays)
+        if not batch:
+            answer = self._single(arrays, targets, dtype)
+            return answer if out is None else out
+        if math.prod(batch):
+            self._many(arrays, targets, batch, dtype, threads)
+        if out is not None:
+            return out
+        return tuple(targets) if len(targets) > 1 else targets[0]
+
+    def address(self, kind: str, dtype: np.dtype) -> int:
+        """Where a kernel begins; compiles it if this is the first need of it."""
+        place = (kind == "batch") + 2 * (dtype is FLOAT32)
+        if not self.table[place]:
+            with _Compiling.lock:
+                if not self.table[place]:
+                    self.table[place] = self._compile(kind, dtype.name)
+        return self.table[place]
+
+    # What came ------------------------------------------------------------------------------
+
+    def _other_form(
+        self, values: tuple[Any, ...], named: dict[str, Any], out: Any, threads: Any
+    ) -> Any:
+        """Arguments by name, or too few or too many of them, or keywords of another kind."""
+        given = {"out": out, "threads": threads}
+        given = {name: value for name, value in given.items() if value is not None}
+        if self._otherwise is not None:
+            return self._otherwise(*values, **named, **given)
+        missing = self.arguments[len(values) :]
+        if len(values) > len(self.arguments) or set(missing) != set(named):
+            found = ", ".join(["..."] * len(values) + [f"{name}=..." for name in named])
+            wanted = ", ".join((*self.arguments, "out=None", "threads=None"))
+            raise TypeError(f"{self.name}({found}); expected {self.name}({wanted})")
+        return self(*values, *(named[name] for name in missing), **given)
+
+    def _batch(self, arrays: list[np.ndarray]) -> Shape:
+        """The batch axes of all arguments, broadcast against each other."""
+        for name, array in zip(self.arguments, arrays, strict=True):
+            if array.ndim == 0 or array.shape[-1] != self.n:
+                raise ShapeError(
+                    f"{name} has shape {array.shape}; expected (..., {self.n}), one number for "
+                    f"each of {self.n} joints"
+                )
+        shapes = {array.shape[:-1] for array in arrays}
+        try:
+            return shapes.pop() if len(shapes) == 1 else np.broadcast_shapes(*shapes)
+        except ValueError:
+            pairs = zip(self.arguments, arrays, strict=True)
+            found = ", ".join(f"{name} {array.shape}" for name, array in pairs)
+            raise ShapeError(f"batch axes do not broadcast: {found}") from None
+
+    def _targets(
+        self, out: Any, batch: Shape, dtype: np.dtype, arrays: list[np.ndarray]
+    ) -> list[np.ndarray]:
+        """The arrays that results go to: those of ``out`` if they fit, else new ones."""
+        wholes = [(*batch, *shape) for shape in self.shapes]
+        if out is None:
+            return [np.empty(whole, dtype) for whole in wholes] if batch else []
+        taken = dict(zip(self.arguments, arrays, strict=True))
+        if len(wholes) == 1:
+            check_target("out", out, wholes[0], dtype, taken)
+            return [out]
+        if not isinstance(out, tuple) or len(out) != len(wholes):
+            found = reprlib.repr(out)
+            raise ShapeError(f"out is {found}; expected a tuple of {len(wholes)} arrays")
+        for k, (target, whole) in enumerate(zip(out, wholes, strict=True)):
+            check_target(f"out[{k}]", target, whole, dtype, taken)
+            taken[f"out[{k}]"] = target
+        return list(out)
+
+    # What is done ---------------------------------------------------------------------------
+
+    def _single(self, arrays: list[np.ndarray], targets: list[np.ndarray], dtype: np.dtype) -> Any:
+        """One state: its results go to the targets, or are the answer if there are none."""
+        states = self.states32 if dtype is FLOAT32 else self.states64
+        try:
+            state = states.pop()
+        except IndexError:
+            state = new_state(self, dtype)
+        for argument, array in zip(state.arguments, arrays, strict=True):
+            argument[...] = array
+        state.kernel(state.read, state.written)
+        for target, result in zip(targets, state.results, strict=False):
+            target[...] = result
+        answer = None if targets else state.answer()
+        states.append(state)
+        return answer
+
+    def _many(
+        self,
+        arrays: list[np.ndarray],
+        targets: list[np.ndarray],
+        batch: Shape,
+        dtype: np.dtype,
+        threads: int | None,
+    ) -> None:
+        if threads is None:
+            threads = blocks.default_threads() if math.prod(batch) > self.few else 1
+        inputs = [blocks.Rows(array, batch, (self.n,), dtype) for array in arrays]
+        pairs = zip(targets, self.shapes, strict=True)
+        outputs = [blocks.Rows(target, batch, shape, dtype) for target, shape in pairs]
+        blocks.run(BATCH(self.address("batch", dtype)), inputs, outputs, batch, threads)
+
+
+class State(NamedTuple):
+    """Memory for one state at addresses that stay, and the kernel that works on it."""
+
+    inputs: tuple[memoryview, ...]  # of the arguments
+    kernel: Callable[[Any, Any], None]
+    read: Any  # pointers, as ctypes passes them
+    written: Any
+    answer: Callable[[], Any]  # the results, copied
+    arguments: tuple[np.ndarray, ...]
+    results: tuple[np.ndarray, ...]
+
+
+def new_state(path: CarefulPath, dtype: np.dtype) -> State:
+    """A state of a function's arguments and results."""
+    arguments = tuple(np.empty(path.n, dtype) for _ in path.arguments)
+    results = tuple(np.empty(shape, dtype) for shape in path.shapes)
+
+    def pointers(arrays: tuple[np.ndarray, ...]) -> Any:
+        return byref((c_void_p * len(arrays))(*(array.ctypes.data for array in arrays)))
+
+    def several() -> tuple[Any, ...]:  # numbers where there is no axis, as NumPy answers
+        return tuple(result.copy() if result.ndim else result[()] for result in results)
+
+    one = results[0].copy if results[0].ndim else lambda: results[0][()]
+    return State(
+        tuple(argument.data for argument in arguments),
+        PYFUNCTYPE(None)(path.address("single", dtype)),  # keeps the GIL, which costs less
+        pointers(arguments),
+        pointers(results),
+        one if len(results) == 1 else several,
+        arguments,
+        results,
+    )
+
+
+# What users may give ------------------------------------------------------------------------
+
+
+def numbers(name: str, value: ArrayLike) -> np.ndarray:
+    """The value as an array of real numbers; all but float32 are computed with as float64."""
+    try:
+        array = np.asarray(value)
+    except ValueError:
+        found = reprlib.repr(value)
+        raise ShapeError(f"{name} is ragged: {found}; expected an array (..., n)") from None
+    if array.dtype.kind not in "iuf" or array.dtype.itemsize > 8:
+        raise ShapeError(
+            f"{name} has dtype {array.dtype}; expected real numbers (float64, float32 or integers)"
+        )
+    return array
+
+
+def check_target(
+    name: str, target: Any, shape: Shape, dtype: np.dtype, taken: dict[str, np.ndarray]
+) -> None:
+    """Refuses what was given to receive a result, if it cannot."""
+    if not isinstance(target, np.ndarray):
+        found = reprlib.repr(target)
+        raise ShapeError(f"{name} is {found}; expected a {dtype} array of shape {shape}")
+    if target.shape != shape or target.dtype != dtype:
+        found = f"{target.dtype} {target.shape}"
+        raise ShapeError(f"{name} is {found}; expected a {dtype} array of shape {shape}")
+    if not target.flags.writeable:
+        raise ShapeError(f"{name} is read-only; expected an array that can be written to")
+    for other, array in taken.items():
+        if np.may_share_memory(target, array):
+            raise ShapeError(f"{name} overlaps {other}; expected memory of its own")
+
+
+class _Compiling:
+    """The lock under which kernels are compiled."""
+
+    lock = threading.RLock()
+
+    @classmethod
+    def renew(cls) -> None:
+        """In a child process, where a thread of the parent may hold the lock for ever."""
+        cls.lock = threading.RLock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_Compiling.renew)

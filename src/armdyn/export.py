@@ -1,0 +1,264 @@
+"""An arm's dynamics as source that a controller can keep: C99, a header and a self-test.
+
+Nothing that a model file says reaches the source as it stands: names become identifiers of letters,
+digits and underscores, and in comments every other character is written as its code point.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import string
+import textwrap
+import unicodedata
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+
+import armdyn
+from armdyn.algorithms.catalogue import CATALOGUE, find
+from armdyn.chain import Chain, Joint
+from armdyn.errors import ExportError, MethodError
+from armdyn.output.files import unfinished
+from armdyn.program.c import Dtype, Function
+from armdyn.program.selftest import selftest
+from armdyn.quantities import Task, program
+
+MARK = "/* Written by armdyn "  # how a file begins that may be written again
+
+RESULTS = {  # the names of the arrays that a quantity is written to, and what they hold
+    "mass_matrix": (("M",), "The inertia matrix M(q), symmetric, with rotors."),
+    "bias": (("b",), "The torque of a motion without acceleration, b = C(q, qd) qd + g(q)."),
+    "gravity": (("g",), "The torque g(q) that holds the arm still."),
+    "christoffel": (("Gamma",), "Gamma_ijk = (dM_ij/dq_k + dM_ik/dq_j - dM_jk/dq_i) / 2."),
+    "coriolis_matrix": (("C",), "C_ij = sum over k of Gamma_ijk qd_k, so dM/dt - 2 C is skew."),
+    "inverse_dynamics": (("tau",), "The torque of a motion, with rotors, without friction."),
+    "forward_dynamics": (("qdd",), "The acceleration under torques, with rotors, no friction."),
+    "pose": (("T",), "The homogeneous matrix of the tip frame in the base frame [m]."),
+    "jacobian": (("J",), "Velocity, then angular velocity of the tip a joint speed, base axes."),
+    "influence": (
+        ("gT", "gR", "hT", "hR"),
+        "The tip's velocity is gT qd, its acceleration gT qdd + qd^T hT qd; likewise its angular "
+        "velocity and acceleration by gR and hR; base axes.",
+    ),
+    "energy": (
+        ("kinetic", "potential"),
+        "The energy [J], kinetic with rotors; potential zero with all mass at the base origin.",
+    ),
+    "regressor": (
+        ("Y",),
+        "tau = Y p without rotors and friction; p has for each link its mass m, m cx, m cy, m cz, "
+        "Ixx, Ixy, Iyy, Ixz, Iyz, Izz about its joint frame's origin, in that frame's axes.",
+    ),
+}
+
+
+# Names -------------------------------------------------------------------------------------------
+
+
+def identifier(name: str) -> str:
+    """A name as the beginning of identifiers and file names: a-z, 0-9 and single underscores."""
+    plain = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode().lower()
+    safe = "_".join(re.findall("[a-z0-9]+", plain))[:40].strip("_")
+    if not safe:
+        return "arm"
+    return safe if safe[0].isalpha() else f"arm_{safe}"
+
+
+def comment(text: str) -> str:
+    """A text that cannot end a comment; what is not a plain character stands as <code point>."""
+    plain = string.ascii_letters + string.digits + " _-+.,:"
+    safe = "".join(char if char in plain else f"<{ord(char):x}>" for char in text[:60])
+    return safe if len(text) <= 60 else f"{safe}..."
+
+
+# The files ---------------------------------------------------------------------------------------
+
+
+def c_files(
+    chain: Chain,
+    quantities: Iterable[str],
+    *,
+    dtype: Dtype = "double",
+    methods: Mapping[str, str] | None = None,
+    name: str | None = None,
+) -> dict[str, str]:
+    """The C files of an arm, by name: header, source, self-test.
+
+    Sums of products stay sums of products: on a machine without such an instruction ``fma`` is a
+    slow call, and on one with it the compiler may fuse them by itself.
+
+    Args:
+        chain: the arm.
+        quantities: what to export, names of RESULTS.
+        dtype: of all numbers.
+        methods: the method for a quantity; the cheapest exact one for those not named.
+        name: with which functions and files begin; the arm's own if not given.
+
+    Raises:
+        MethodError: for a quantity or method that does not exist or does not apply.
+        ExportError: for an arm with a constant that the type cannot hold.
+    """
+    prefix = identifier(chain.name if name is None else name)
+    tasks = [task.settled(chain) for task in _tasks(list(quantities), methods or {})]
+    functions = [
+        Function(
+            program(chain, [task]), f"{prefix}_{task.quantity}", RESULTS[task.quantity][0], dtype
+        )
+        for task in tasks
+    ]
+    opening = f"{MARK}{armdyn.__version__}: "
+    include = f'#include "{prefix}_dynamics.h"\n'
+    source = [f"{opening}see {prefix}_dynamics.h. */\n{include}", "#include <math.h>"]
+    source += [function.definition for function in functions]
+    test = f"{opening}the self-test of {prefix}_dynamics.c. */\n{include}\n{selftest(functions)}"
+    return {
+        f"{prefix}_dynamics.h": opening + _header(chain, prefix, tasks, functions),
+        f"{prefix}_dynamics.c": "\n\n".join(source) + "\n",
+        f"{prefix}_selftest.c": test,
+    }
+
+
+def _tasks(quantities: Sequence[str], methods: Mapping[str, str]) -> list[Task]:
+    """What is asked for, each quantity once, by methods that exist."""
+    if not quantities:
+        raise MethodError(f"no quantity to export; known: {', '.join(RESULTS)}")
+    for quantity in [*quantities, *methods]:
+        if quantity not in RESULTS:
+            raise MethodError(f"no quantity {quantity!r}; known: {', '.join(RESULTS)}")
+    for quantity, method in methods.items():
+        if quantity not in quantities:
+            raise MethodError(f"a method for {quantity}, {method!r}, but it is not to be exported")
+        if quantity not in CATALOGUE:
+            raise MethodError(f"{quantity} has one method only; it cannot be {method!r}")
+        find(quantity, method)
+    return [Task(quantity, methods.get(quantity)) for quantity in dict.fromkeys(quantities)]
+
+
+HEADER = """\
+the dynamics of a robot arm, in SI units and radians.
+ *
+ * M(q) qdd + C(q, qd) qd + g(q) = tau of the arm {robot}.
+ *
+{joints}
+ *
+ * q, qd, qdd and tau hold position, speed, acceleration and torque (force, of a slide), one number
+ * a joint from base to tip in the order above. Matrices lie row after row: M_ij is M[{n} * i + j].
+ * Results must not overlap arguments or one another. Gravity is ({gravity}) m/s^2 in the
+ * base frame. Rotor inertia, reflected to the joint, adds to the diagonal of M and to all that
+ * follows from it: torques of acceleration, accelerations, kinetic energy. Friction is left out.
+{locked} *
+ * The functions need libm and nothing else, allocate nothing and keep nothing between calls: any
+ * number of threads may call them. Compile them with
+ *
+ *     cc -std=c99 -O2 -c {prefix}_dynamics.c
+ *
+ * (-O3 gains nothing: gcc's vectoriser slows such code down), and test them where they run with
+ *
+ *     cc -std=c99 -O2 {prefix}_selftest.c {prefix}_dynamics.c -lm && ./a.out
+ *
+ * They are plain products and sums. In double, without contraction (-ffp-contract=off), results
+ * are those of armdyn's interpreter bit for bit where sin and cos are; where the machine has an
+ * instruction for it, contraction (-ffp-contract=fast) is as accurate.
+ */
+#ifndef {guard}_DYNAMICS_H
+#define {guard}_DYNAMICS_H
+
+#define {guard}_JOINTS {n}
+
+#ifdef __cplusplus
+extern "C" {{
+#endif
+
+{declarations}
+
+#ifdef __cplusplus
+}}
+#endif
+
+#endif
+"""
+
+
+def _header(chain: Chain, prefix: str, tasks: Sequence[Task], functions: Sequence[Function]) -> str:
+    locked = [
+        f" * Locked joint: {comment(joint)} at {float(position)!r}.\n"
+        for joint, position in chain.locked
+    ]
+    declarations = [
+        f"{_about(task, function)}\n{function.prototype}"
+        for task, function in zip(tasks, functions, strict=True)
+    ]
+    return HEADER.format(
+        robot=comment(chain.name),
+        joints="\n".join(map(_joint, range(chain.n), chain.joints)),
+        n=chain.n,
+        gravity=", ".join(repr(float(g)) for g in chain.gravity),
+        locked="".join(locked),
+        prefix=prefix,
+        guard=prefix.upper(),
+        declarations="\n\n".join(declarations),
+    )
+
+
+def _joint(i: int, joint: Joint) -> str:
+    units = "q [rad], tau [N m]" if joint.kind == "R" else "q [m], tau [N]"
+    rotor = f"{float(joint.rotor_inertia)!r} {'kg m^2' if joint.kind == 'R' else 'kg'}"
+    return f" *     {i}: {comment(joint.name)}, {units}, rotor {rotor}"
+
+
+def _about(task: Task, function: Function) -> str:
+    """The comment on a function: its results, the shapes of matrices, the method."""
+    said = [RESULTS[task.quantity][1]]
+    for name, shape in zip(function.results, function.program.shapes, strict=True):
+        if len(shape) > 1:
+            said.append(f"{name} is {' x '.join(map(str, shape))}.")
+    if task.method:
+        exact = find(task.quantity, task.method).exact
+        said.append(f"Method: {task.method}{'' if exact else ', an approximation'}.")
+    lines = " ".join(["/*", *said, "*/"])
+    return textwrap.fill(lines, 100, subsequent_indent=" * ", break_on_hyphens=False)
+
+
+# Writing -----------------------------------------------------------------------------------------
+
+
+def write(files: Mapping[str, str], directory: Path, *, force: bool = False) -> list[Path]:
+    """Write files into a directory, made if it is not there; where each of them is then.
+
+    A file appears whole or not at all. One that is there already is replaced if armdyn wrote it.
+
+    Args:
+        files: texts by name.
+        directory: where they go.
+        force: replace files that armdyn did not write, too.
+
+    Raises:
+        ExportError: if a file is in the way, or the directory cannot be written.
+    """
+    if directory.exists() and not directory.is_dir():
+        raise ExportError(f"{directory} is not a directory")
+    targets = [directory / name for name in files]
+    try:
+        for target in targets:
+            _check_replaceable(target, force)
+        directory.mkdir(parents=True, exist_ok=True)
+        with unfinished(directory) as folder:
+            for name, text in files.items():
+                (folder / name).write_text(text, encoding="ascii", newline="\n")
+    except OSError as error:
+        raise ExportError(f"cannot write to {directory}: {error.strerror}") from None
+    return targets
+
+
+def _check_replaceable(target: Path, force: bool) -> None:
+    if target.is_dir():
+        raise ExportError(f"{target} is a directory; a file of this name is to be written")
+    if force or not os.path.lexists(target):
+        return
+    try:
+        with target.open("rb") as file:
+            ours = file.read(len(MARK)) == MARK.encode()
+    except OSError:
+        ours = False
+    if not ours:
+        raise ExportError(f"{target} was not written by armdyn; move it away, or use --force")

@@ -1,0 +1,218 @@
+"""armdyn's own text format: an arm in TOML, easy by hand, exact to the bit by ``dump``.
+
+``docs/format.md`` describes the format. Everything a file can get wrong ends in a ModelError that
+names the key, shows what stands there and says what is expected.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+import numpy as np
+
+from armdyn.chain import EARTH, SNAP, Chain, Frame, Joint, Link, dh
+from armdyn.chain.inertia import Inertia
+from armdyn.chain.pose import IDENTITY, Pose, rotation_about
+from armdyn.errors import ModelError
+from armdyn.loaders.tables import MATRIX, NUMBER, PAIR, VECTOR, Table, parse
+
+PROSE = ("description", "source", "licence")  # for the reader of the file; the chain has no such
+STYLE = ("convention", "inertia_about", "degrees", "snap")
+TOP = ("name", *PROSE, "gravity", *STYLE, "notes", "base", "tip", "joint", "frame", "locked")
+TABLE = {"mdh": ("b", "beta", "d", "theta"), "dh": ("a", "alpha", "d", "theta")}
+MOTOR = ("rotor_inertia", "viscous", "coulomb", "limits", "velocity", "effort")
+BODY = ("name", "mass", "com", "first_moment", "inertia")
+POSE = ("translation", "rotation", "rpy")
+
+
+# Reading ------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Style:
+    """How a file writes: its DH convention, its angles, the point its inertias are about."""
+
+    convention: str
+    about: str
+    degrees: bool
+    snap: float
+    notes: list[str] = field(default_factory=list)  # on what was snapped
+
+    @classmethod
+    def of(cls, file: Table, snap: float | None) -> Style:
+        """As the file says; ``snap`` overrides it."""
+        return cls(
+            file.choice("convention", tuple(TABLE), "mdh"),
+            file.choice("inertia_about", ("com", "origin"), "com"),
+            file.flag("degrees", False),
+            dh.checked_snap(file.number("snap", SNAP) if snap is None else snap),
+        )
+
+    def angle(self, value: float) -> float:
+        """An angle of the file in radians."""
+        return math.radians(value) if self.degrees else value
+
+
+def load(
+    text: str | bytes,
+    *,
+    name: str | None = None,
+    gravity: Sequence[float] | None = None,
+    snap: float | None = None,
+    check: Literal["error", "warn"] = "error",
+) -> Chain:
+    """A chain from text in armdyn's TOML format.
+
+    Args:
+        text: the file's content; bytes are UTF-8.
+        name: of the arm, if the file gives none.
+        gravity: acceleration of free fall in the base frame (3,) [m/s^2], in place of the file's.
+        snap: a constant angle within ``snap`` [rad] of a quarter turn becomes it; if not given
+            as the file says (``dump`` says 0), else 1e-9.
+        check: "error" refuses an arm that could not exist, "warn" only logs it.
+    """
+    file = Table("top level", parse(text), TOP)
+    for key in PROSE:
+        file.text(key, "")
+    style = Style.of(file, snap)
+    rows = file.tables("joint", ("name", "type", *TABLE[style.convention], *MOTOR, "link"))
+    if not rows:
+        raise file.wrong("joint", "one table [[joint]] a joint")
+    joint_names = [row.text("name", f"joint{i + 1}") for i, row in enumerate(rows)]
+    columns, outer = _dh_table(rows, joint_names, style)
+    if style.snap:
+        style.notes.extend(dh.snap_angles(columns, style.snap, joint_names))
+    before, table = _first_row_apart(columns)
+    with np.errstate(over="ignore", invalid="ignore"):  # what overflows is found not finite below
+        base, tip = _pose(file.table("base", POSE), style), _pose(file.table("tip", POSE), style)
+        links = [_link(i, row.table("link", BODY), style) for i, row in enumerate(rows)]
+        frames = _frames(file, [link.name for link in links], style)
+        if style.convention == "dh":
+            seen = zip(links, outer, strict=True)
+            links = [Link(link.name, link.inertia.seen_from(pose)) for link, pose in seen]
+            frames, tip = dh.frames_in_joints(outer, frames), outer[-1] @ tip
+        return Chain(
+            name=file.text("name", name or "arm"),
+            joints=tuple(
+                _joint(joint_name, row, constants, style)
+                for joint_name, row, constants in zip(joint_names, rows, table, strict=True)
+            ),
+            links=tuple(links),
+            base=base if before == IDENTITY else base @ before,
+            tip=tip,
+            gravity=file.vector("gravity", EARTH)
+            if gravity is None
+            else dh.vector("gravity", gravity),
+            frames=tuple(frames),
+            locked=tuple(
+                (row.text("joint"), row.number("position"))
+                for row in file.tables("locked", ("joint", "position"))
+            ),
+            notes=(*file.texts("notes"), *style.notes),
+            check=check,
+        )
+
+
+def _dh_table(
+    rows: Sequence[Table], names: Sequence[str], style: Style
+) -> tuple[dict[str, np.ndarray], list[Pose]]:
+    """The modified DH table, and where in E_i the frame stands that link i's data are given in."""
+    keys = TABLE[style.convention]
+    length, twist, d, theta = (np.array([row.number(key, 0.0) for row in rows]) for key in keys)
+    if style.degrees:
+        twist, theta = np.radians(twist), np.radians(theta)
+    if style.convention == "mdh":
+        return {"b": length, "beta": twist, "d": d, "theta": theta}, [IDENTITY] * len(rows)
+    style.notes.extend(dh.last_twist_moved(names[-1], twist, style.snap))
+    shifted = {"b": np.array([0.0, *length[:-1]]), "beta": np.array([0.0, *twist[:-1]])}
+    return {**shifted, "d": d, "theta": theta}, dh.outer_frames(length, twist, style.snap)
+
+
+def _first_row_apart(columns: dict[str, np.ndarray]) -> tuple[Pose, list[dict[str, float]]]:
+    """What the first row's constants place before joint 1, and the rows with the first at zero."""
+    table = [
+        dict(zip(columns, row, strict=True))
+        for row in zip(*(column.tolist() for column in columns.values()), strict=True)
+    ]
+    if not any(table[0].values()):
+        return IDENTITY, table
+    return Pose.mdh(**table[0]), [dict.fromkeys(columns, 0.0), *table[1:]]
+
+
+def _joint(name: str, row: Table, constants: dict[str, float], style: Style) -> Joint:
+    revolute = row.choice("type", ("revolute", "prismatic")) == "revolute"
+    limits = row.array("limits", PAIR, default=(-math.inf, math.inf), infinite=True).tolist()
+    if revolute:
+        limits = [style.angle(limit) for limit in limits]
+    friction = row.array("coulomb", NUMBER, PAIR, default=(0.0, 0.0))
+    if friction.shape == NUMBER:
+        friction = np.array([0.0 - abs(friction), abs(friction)])
+    return Joint(
+        name,
+        "R" if revolute else "P",
+        **constants,
+        rotor_inertia=row.number("rotor_inertia", 0.0),
+        viscous=row.number("viscous", 0.0),
+        coulomb=(float(friction[0]), float(friction[1])),
+        lower=limits[0],
+        upper=limits[1],
+        velocity=row.number("velocity", math.inf, infinite=True),
+        effort=row.number("effort", math.inf, infinite=True),
+    )
+
+
+def _link(i: int, row: Table, style: Style) -> Link:
+    """A link in the frame of the file's convention; a joint without [joint.link] moves none."""
+    name = row.text("name", f"link{i + 1}")
+    if not row.entries:
+        return Link(name)
+    mass = row.number("mass")
+    tensor = row.array("inertia", VECTOR, MATRIX, default=(0.0, 0.0, 0.0))
+    if tensor.shape == VECTOR:
+        tensor = np.diag(tensor)
+    if not np.allclose(tensor, tensor.T, rtol=1e-9, atol=0):
+        raise row.wrong("inertia", "symmetric")
+    if "first_moment" in row:
+        if style.about != "origin" or "com" in row:
+            raise ModelError(
+                f"{row.where}: first_moment stands in place of com, and needs "
+                "inertia_about = 'origin' at the top level"
+            )
+        return Link(name, Inertia.of(mass, row.vector("first_moment"), tensor))
+    com = np.array(row.vector("com", (0.0, 0.0, 0.0)))
+    if style.about == "origin":
+        return Link(name, Inertia.of(mass, mass * com, tensor))
+    return Link(name, Inertia.from_com(mass, com, tensor))
+
+
+def _pose(row: Table, style: Style) -> Pose:
+    shift = row.vector("translation", (0.0, 0.0, 0.0))
+    if "rpy" in row:
+        if "rotation" in row:
+            raise row.wrong("rpy", "absent where rotation is given")
+        angles = [style.angle(value) for value in row.vector("rpy")]
+        turns = [dh.snapped(angle, style.snap) for angle in angles]
+        for key, angle, turned in zip(("roll", "pitch", "yaw"), angles, turns, strict=True):
+            style.notes.extend(dh.moved(f"{row.where}: {key}", angle, turned))
+        x, y, z = map(rotation_about, "xyz", turns)
+        return Pose.of(z @ y @ x, shift)
+    turn = row.array("rotation", MATRIX, default=IDENTITY.rotation)
+    try:
+        return Pose.from_matrix(Pose.of(turn, shift).matrix)
+    except ModelError:
+        raise row.wrong("rotation", "a rotation matrix") from None
+
+
+def _frames(file: Table, links: Sequence[str], style: Style) -> list[Frame]:
+    """The named frames; one that names no link is fixed to the base."""
+    return [
+        Frame(
+            row.text("name"),
+            links.index(row.choice("link", links)) if "link" in row else -1,
+            _pose(row, style),
+        )
+        for row in file.tables("frame", ("name", "link", *POSE))
+    ]

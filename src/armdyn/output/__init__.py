@@ -1,0 +1,1 @@
+"""What every room writes with: files that are whole or not at all, tables, HTML."""

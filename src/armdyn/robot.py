@@ -1,0 +1,371 @@
+"""Robot: the quantities of one chain as fast functions of NumPy arrays."""
+
+from __future__ import annotations
+
+import logging
+from collections import defaultdict
+from collections.abc import Callable
+from inspect import getattr_static
+from types import MethodType
+from typing import Any, NamedTuple, overload
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from armdyn import engine
+from armdyn.algorithms import catalogue
+from armdyn.chain import Chain
+from armdyn.chain.minimal import MinimalParameters
+from armdyn.engine.calls import Variants
+from armdyn.errors import MethodError
+from armdyn.quantities import ARGUMENTS, Task, cheapest, program_cost
+
+log = logging.getLogger("armdyn")
+
+Out = np.ndarray | None
+
+
+class MethodRow(NamedTuple):
+    """A method of a quantity, on one arm: ``operations`` of its program there, division as 8."""
+
+    name: str
+    paper: str
+    exact: bool
+    operations: int
+    chosen: bool
+
+
+class compiled:
+    """A quantity of Robot: at first use the robot gets a compiled function of the same name.
+
+    The function answers calls with nothing but arrays, ``out=`` and ``threads=``, and those with
+    one option more that it has met before; all others come to the method written in the class.
+    """
+
+    def __init__(self, method: Callable[..., Any]) -> None:
+        self.method = method
+        self.__doc__ = method.__doc__
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
+
+    @overload
+    def __get__(self, robot: None, owner: type) -> Callable[..., Any]: ...
+    @overload
+    def __get__(self, robot: Robot, owner: type) -> Callable[..., Any]: ...
+    def __get__(self, robot: Robot | None, owner: type) -> Callable[..., Any]:
+        if robot is None:
+            return self.method
+        place = self.name  # where Python finds the function next time, before this descriptor
+        if getattr_static(type(robot), self.name) is not self:
+            place = f"Robot.{self.name}"  # a subclass has its own, which calls this by super()
+            if place in robot.__dict__:
+                return robot.__dict__[place]
+        function = engine.function(
+            robot.chain,
+            [Task(self.name)],
+            otherwise=MethodType(self.method, robot),
+            variants=robot._variants[self.name],
+        )
+        return robot.__dict__.setdefault(place, function)
+
+
+class Robot:
+    """The dynamics ``M(q) qdd + C(q, qd) qd + g(q) = tau`` of one arm.
+
+    Every function takes joint positions q, speeds qd, accelerations qdd or torques tau as arrays
+    of shape (..., n), one number a joint from base to tip, in SI units and radians. Leading axes
+    are batch axes and broadcast against each other. Lists, integers and float32 are accepted;
+    where all arguments are float32, so is the result. ``out=`` receives the result in place,
+    ``threads=`` says on how many threads a batch is spread, and ``method=`` names a formulation of
+    the catalogue (see ``methods``) in place of the cheapest. The first call of a function compiles
+    it.
+    """
+
+    def __init__(self, chain: Chain) -> None:
+        if not isinstance(chain, Chain):
+            raise TypeError(f"Robot takes a Chain, not {type(chain).__name__}; see armdyn.load")
+        self.chain = chain
+        self._functions: dict[tuple[Task, ...], Callable[..., Any]] = {}
+        self._variants: defaultdict[str, Variants] = defaultdict(dict)  # by quantity
+
+    # What it is -----------------------------------------------------------------------------
+
+    @property
+    def name(self) -> str:
+        """The arm's name."""
+        return self.chain.name
+
+    @property
+    def n(self) -> int:
+        """The number of joints."""
+        return self.chain.n
+
+    @property
+    def joint_names(self) -> tuple[str, ...]:
+        """The joints' names, base to tip."""
+        return tuple(joint.name for joint in self.chain.joints)
+
+    @property
+    def limits(self) -> np.ndarray:
+        """(lower, upper) of each joint, shape (n, 2) [rad or m]; infinite where there is none."""
+        return np.array([(joint.lower, joint.upper) for joint in self.chain.joints])
+
+    @property
+    def locked(self) -> dict[str, float]:
+        """Joints of the description that do not move, and where they were locked [rad or m]."""
+        return dict(self.chain.locked)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What a user should know, such as what was snapped, moved, or found without mass."""
+        return self.chain.notes
+
+    def __repr__(self) -> str:
+        return f"Robot({self.name!r}, {self.chain.kinds}, {self.chain.mass:.3g} kg)"
+
+    def _repr_html_(self) -> str:
+        from armdyn.chain.description import html
+
+        return html(self.chain, repr(self))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Robot) and self.chain == other.chain
+
+    def __hash__(self) -> int:
+        return hash(self.chain)
+
+    def __reduce__(self) -> tuple[type[Robot], tuple[Chain]]:
+        return Robot, (self.chain,)
+
+    # Dynamics -------------------------------------------------------------------------------
+
+    @compiled
+    def mass_matrix(
+        self,
+        q: ArrayLike,
+        *,
+        method: str | None = None,
+        out: Out = None,
+        threads: int | None = None,
+    ) -> np.ndarray:
+        """The inertia matrix M(q) with rotors, (..., n) -> (..., n, n)."""
+        return self._do(Task("mass_matrix", method))(q, out=out, threads=threads)
+
+    @compiled
+    def bias(
+        self,
+        q: ArrayLike,
+        qd: ArrayLike,
+        *,
+        method: str | None = None,
+        out: Out = None,
+        threads: int | None = None,
+    ) -> np.ndarray:
+        """The torque of a motion without acceleration, C(q, qd) qd + g(q) -> (..., n)."""
+        return self._do(Task("bias", method))(q, qd, out=out, threads=threads)
+
+    @compiled
+    def gravity(
+        self,
+        q: ArrayLike,
+        *,
+        method: str | None = None,
+        out: Out = None,
+        threads: int | None = None,
+    ) -> np.ndarray:
+        """The torque g(q) that holds the arm still -> (..., n)."""
+        return self._do(Task("gravity", method))(q, out=out, threads=threads)
+
+    @compiled
+    def christoffel(
+        self,
+        q: ArrayLike,
+        *,
+        method: str | None = None,
+        out: Out = None,
+        threads: int | None = None,
+    ) -> np.ndarray:
+        """Gamma[i, j, k] = 1/2 (dM_ij/dq_k + dM_ik/dq_j - dM_jk/dq_i) -> (..., n, n, n)."""
+        return self._do(Task("christoffel", method))(q, out=out, threads=threads)
+
+    @compiled
+    def coriolis_matrix(
+        self,
+        q: ArrayLike,
+        qd: ArrayLike,
+        *,
+        method: str | None = None,
+        out: Out = None,
+        threads: int | None = None,
+    ) -> np.ndarray:
+        """C[i, j] = sum over k of Gamma[i, j, k] qd_k, so Mdot - 2 C is skew -> (..., n, n)."""
+        return self._do(Task("coriolis_matrix", method))(q, qd, out=out, threads=threads)
+
+    @compiled
+    def inverse_dynamics(
+        self,
+        q: ArrayLike,
+        qd: ArrayLike,
+        qdd: ArrayLike,
+        *,
+        method: str | None = None,
+        friction: bool = False,
+        out: Out = None,
+        threads: int | None = None,
+    ) -> np.ndarray:
+        """The torque tau of a motion -> (..., n).
+
+        ``friction=True`` adds viscous qd + coulomb(sign qd).
+        """
+        task = Task("inverse_dynamics", method, friction=friction)
+        return self._do(task)(q, qd, qdd, out=out, threads=threads)
+
+    @compiled
+    def forward_dynamics(
+        self,
+        q: ArrayLike,
+        qd: ArrayLike,
+        tau: ArrayLike,
+        *,
+        method: str | None = None,
+        friction: bool = False,
+        out: Out = None,
+        threads: int | None = None,
+    ) -> np.ndarray:
+        """The accelerations qdd that torques tau bring about -> (..., n).
+
+        ``friction=True`` takes viscous qd + coulomb(sign qd) off the torques.
+        """
+        task = Task("forward_dynamics", method, friction=friction)
+        return self._do(task)(q, qd, tau, out=out, threads=threads)
+
+    # Kinematics, energy, parameters ---------------------------------------------------------
+
+    @compiled
+    def pose(
+        self, q: ArrayLike, frame: str | None = None, *, out: Out = None, threads: int | None = None
+    ) -> np.ndarray:
+        """The tip, or a named link or frame, in the base frame -> (..., 4, 4)."""
+        return self._do(Task("pose", frame=frame))(q, out=out, threads=threads)
+
+    @compiled
+    def jacobian(
+        self, q: ArrayLike, frame: str | None = None, *, out: Out = None, threads: int | None = None
+    ) -> np.ndarray:
+        """Rows vx vy vz wx wy wz of the tip's or a named frame's origin, base axes (..., 6, n)."""
+        return self._do(Task("jacobian", frame=frame))(q, out=out, threads=threads)
+
+    def influence(
+        self, q: ArrayLike, frame: str | None = None
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """Kinematic influence coefficients of the tip or a named link or frame, in base axes.
+
+        First order gT, gR, shape (..., 3, n): velocity and angular velocity are gT qd and gR qd;
+        second order hT, hR, shape (..., 3, n, n): accelerations are gT qdd + qd^T hT qd, likewise
+        gR, hR. [kang], eqs. 1 to 7.
+        """
+        return self._do(Task("influence", frame=frame))(q)
+
+    def energy(self, q: ArrayLike, qd: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
+        """(kinetic with rotors, potential) [J], (...,) each; potential zero at the base origin."""
+        kinetic, potential = self._do(Task("energy"))(q, qd)
+        return kinetic[()], potential[()]
+
+    @compiled
+    def regressor(
+        self,
+        q: ArrayLike,
+        qd: ArrayLike,
+        qdd: ArrayLike,
+        *,
+        out: Out = None,
+        threads: int | None = None,
+    ) -> np.ndarray:
+        """Y with tau = Y @ robot.chain.parameters, rotors and friction apart -> (..., n, 10 n)."""
+        return self._do(Task("regressor"))(q, qd, qdd, out=out, threads=threads)
+
+    def minimal_parameters(self) -> MinimalParameters:
+        """The fewest combinations of the links' parameters that fix all torques: see the class.
+
+        ``.minimal`` is False where, without gravity, they are sufficient but not the fewest.
+        """
+        return MinimalParameters(self.chain)
+
+    # How it is computed ---------------------------------------------------------------------
+
+    def methods(self, quantity: str) -> list[MethodRow]:
+        """The catalogue's methods that apply to this arm, with what their programs cost on it.
+
+        The chosen one is the cheapest exact method: least multiplications + additions + 8
+        divisions, the catalogue's first of equals.
+        """
+        chosen = cheapest(self.chain, quantity)
+        natural = self.chain.on(float)
+        return [
+            MethodRow(
+                method.name,
+                method.paper,
+                method.exact,
+                program_cost(self.chain, quantity, method.name),
+                method.name == chosen,
+            )
+            for method in catalogue.methods(quantity)
+            if method.refuses(natural) is None
+        ]
+
+    def function(self, *quantities: str) -> Callable[..., Any]:
+        """One function for several quantities, which share what they have in common.
+
+        It takes the arguments that any of them takes, in the order q, qd, qdd, tau, and returns a
+        tuple of their results (of one quantity: its result); ``out=`` takes such a tuple.
+        """
+        for quantity in quantities:
+            if not isinstance(quantity, str) or quantity not in ARGUMENTS:
+                known = ", ".join(ARGUMENTS)
+                raise MethodError(f"no quantity {quantity!r}; known: {known}")
+        if not quantities:
+            raise MethodError("function() takes the names of quantities, at least one")
+        return self._do(*map(Task, quantities))
+
+    def _do(self, *tasks: Task) -> Callable[..., Any]:
+        """The compiled function of some tasks together."""
+        try:
+            function = self._functions.get(tasks)
+        except TypeError:  # not hashable, so not a name
+            given = [name for task in tasks for name in (task.method, task.frame)]
+            given = [name for name in given if name is not None]
+            raise MethodError(f"method and frame are names, not {given}") from None
+        if function is None:
+            for task in tasks:
+                _warn_if_approximate(task)
+            checked = tuple(
+                task if task.method is None else task.settled(self.chain) for task in tasks
+            )
+            function = engine.function(self.chain, checked)
+            function = self._functions.setdefault(tasks, function)
+            if len(tasks) == 1:
+                self._offer(tasks[0], function)
+        return function
+
+    def _offer(self, task: Task, function: Callable[..., Any]) -> None:
+        """Let the quantity's function answer by itself where just this option is given again."""
+        plain = Task(task.quantity)._asdict()
+        options = [(key, value) for key, value in task._asdict().items() if value != plain[key]]
+        if len(options) == 1 and type(options[0][1]) in (str, bool):
+            ((key, value),) = options
+            known = self._variants[task.quantity]
+            known.setdefault(key, {})[value] = function
+            if key == "frame":  # which may be given without its keyword
+                known[None] = known[key]
+
+
+_warned: set[str] = set()
+
+
+def _warn_if_approximate(task: Task) -> None:
+    """Say once that a method asked for by name is an approximation."""
+    if task.method is not None and not catalogue.find(task.quantity, task.method).exact:
+        if task.method not in _warned:
+            log.warning("%s by %s is an approximation", task.quantity, task.method)
+            _warned.add(task.method)
