@@ -1,8 +1,11 @@
 """The errors a user of armdyn can meet: each says what was found and what would be right."""
 
+from collections.abc import Iterable
+from difflib import get_close_matches
 from typing import Any
 
 LONGEST = 80  # characters of a value in a message
+MOST = 40  # names in a list in a message
 
 
 def shorten(value: object) -> str:
@@ -12,6 +15,22 @@ def shorten(value: object) -> str:
     except ValueError:
         return "an integer of more digits than Python prints"
     return text if len(text) <= LONGEST else f"{text[: LONGEST - 10]} ... {text[-5:]}"
+
+
+def listed(names: Iterable[str]) -> str:
+    """Names as a message lists them: each cut short, and not more than a person reads."""
+    all_names = list(names)
+    shown = [name if len(name) <= LONGEST else f"{name[: LONGEST - 4]} ..." for name in all_names]
+    more = [f"and {len(shown) - MOST} more"] if len(shown) > MOST else []
+    return ", ".join(shown[:MOST] + more)
+
+
+def unknown(what: str, name: object, known: Iterable[str]) -> str:
+    """That there is no such thing, the name that was perhaps meant, and all that are known."""
+    names = list(known)
+    near = get_close_matches(name, names, 1) if isinstance(name, str) else []
+    hint = f"did you mean {near[0]!r}? " if near else ""
+    return f"no {what} {shorten(name)}; {hint}known: {listed(names)}"
 
 
 class ArmdynError(Exception):
