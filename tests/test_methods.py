@@ -9,8 +9,9 @@ import pytest
 import armdyn
 from armdyn import Chain
 from armdyn.algorithms import newton_euler
-from armdyn.algorithms.catalogue import CATALOGUE, STATE
+from armdyn.algorithms.catalogue import CATALOGUE
 from armdyn.chain.pose import IDENTITY
+from armdyn.quantities import QUANTITIES
 
 MIXES = [
     "R",
@@ -75,7 +76,10 @@ def test_equals_newton_euler(quantity):
     truth = getattr(newton_euler, quantity)
     for place, chain in (pair for arm in ARMS for pair in enumerate(gravities(arm))):
         state = [
-            row.tolist() for row in rng.uniform(-math.pi, math.pi, (len(STATE[quantity]), chain.n))
+            row.tolist()
+            for row in rng.uniform(
+                -math.pi, math.pi, (len(QUANTITIES[quantity].arguments), chain.n)
+            )
         ]
         expected = truth(chain.on(float), *state)
         for method in CATALOGUE[quantity]:

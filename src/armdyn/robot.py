@@ -17,8 +17,8 @@ from armdyn.algorithms import catalogue
 from armdyn.chain import Chain
 from armdyn.chain.minimal import MinimalParameters
 from armdyn.engine.calls import Variants
-from armdyn.errors import MethodError
-from armdyn.quantities import ARGUMENTS, Task, cheapest, program_cost
+from armdyn.errors import MethodError, unknown
+from armdyn.quantities import QUANTITIES, Task, cheapest, program_cost
 
 log = logging.getLogger("armdyn")
 
@@ -321,9 +321,8 @@ class Robot:
         tuple of their results (of one quantity: its result); ``out=`` takes such a tuple.
         """
         for quantity in quantities:
-            if not isinstance(quantity, str) or quantity not in ARGUMENTS:
-                known = ", ".join(ARGUMENTS)
-                raise MethodError(f"no quantity {quantity!r}; known: {known}")
+            if not isinstance(quantity, str) or quantity not in QUANTITIES:
+                raise MethodError(unknown("quantity", quantity, QUANTITIES))
         if not quantities:
             raise MethodError("function() takes the names of quantities, at least one")
         return self._do(*map(Task, quantities))
