@@ -190,6 +190,8 @@ def csv_text(comparison: Comparison) -> str:
         for ranking in comparison.rankings
         for row in ranking.rows
     ]
+    if not lines:
+        return ""
     page = io.StringIO()
     writer = csv.DictWriter(page, list(lines[0]), lineterminator="\n")
     writer.writeheader()
