@@ -115,6 +115,17 @@ def test_the_quantity_that_was_meant_is_named(ask):
         ask("mass_matrx")
 
 
+@pytest.mark.parametrize("quantity", [["bias"], None, 3, "mass_matrix+bias"])
+def test_what_is_no_quantity_has_no_methods(quantity):
+    with pytest.raises(MethodError, match="no quantity .*known: mass_matrix"):
+        Robot(Chain.random(2)).methods(quantity)
+
+
+def test_a_quantity_with_one_method_has_none_to_choose_from():
+    with pytest.raises(MethodError, match="pose has one method only; several have: mass_matrix"):
+        Robot(Chain.random(2)).methods("pose")
+
+
 # Fifty digits ------------------------------------------------------------------------------------
 
 OTHER = {  # methods that share no text with the reference, and prepare nothing in doubles

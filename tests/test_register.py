@@ -97,6 +97,7 @@ def test_forward_dynamics_takes_a_registered_mass_matrix_only_if_it_is_right(own
     state = np.random.default_rng(1).uniform(-1, 1, (3, 3))
     expected = Robot(CHAIN).forward_dynamics(*state)
     register("mass_matrix", "identity", lambda arm, q: np.eye(arm.n, dtype=int).tolist())
+    register("mass_matrix", "ldl", lambda arm, q: np.eye(arm.n, dtype=int).tolist())
     found = Robot(CHAIN).forward_dynamics(*state, method="ldl")
     np.testing.assert_allclose(found, expected, rtol=1e-10)
 

@@ -13,6 +13,7 @@ import textwrap
 import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import armdyn
 from armdyn.algorithms import catalogue
@@ -22,7 +23,9 @@ from armdyn.output.files import unfinished
 from armdyn.program.c import Dtype, Function
 from armdyn.program.selftest import selftest
 from armdyn.quantities import QUANTITIES, Task, find, program
-from armdyn.robot import Robot
+
+if TYPE_CHECKING:
+    from armdyn.robot import Robot
 
 MARK = "/* Written by armdyn "  # how a file begins that may be written again
 

@@ -116,7 +116,7 @@ QUANTITIES: Mapping[str, Quantity] = {
     "inverse_dynamics": Quantity(
         ("q", "qd", "qdd"),
         (Result("tau", "n"),),
-        "The torque of a motion, with rotors, without friction unless asked for.",
+        "The torque of a motion, with rotors.",
         references=("newton-euler",),
         rotors=drives.on_torque,
         friction=drives.overcome,
@@ -124,28 +124,28 @@ QUANTITIES: Mapping[str, Quantity] = {
     "forward_dynamics": Quantity(
         ("q", "qd", "tau"),
         (Result("qdd", "n"),),
-        "The acceleration under torques, with rotors, without friction unless asked for.",
+        "The acceleration under torques, with rotors.",
         references=("articulated-body",),
         friction=drives.taken_off,
     ),
     "pose": Quantity(
         ("q",),
         (Result("T", "4 4"),),
-        "The homogeneous matrix [m] of the tip, or of a named frame, in the base frame.",
+        "The homogeneous matrix [m] of the tip in the base frame.",
         function=kinematics.pose,
         framed=True,
     ),
     "jacobian": Quantity(
         ("q",),
         (Result("J", "6 n"),),
-        "Rows vx vy vz wx wy wz of the frame's origin, a column for each joint's speed; base axes.",
+        "Rows vx vy vz wx wy wz of the tip's origin, a column for each joint's speed; base axes.",
         function=kinematics.jacobian,
         framed=True,
     ),
     "influence": Quantity(
         ("q",),
         (Result("gT", "3 n"), Result("gR", "3 n"), Result("hT", "3 n n"), Result("hR", "3 n n")),
-        "The frame's velocity is gT qd, its acceleration gT qdd + qd^T hT qd; likewise its angular "
+        "The tip's velocity is gT qd, its acceleration gT qdd + qd^T hT qd; likewise its angular "
         "velocity and acceleration by gR and hR; base axes.",
         function=influence,
         framed=True,
@@ -165,6 +165,10 @@ QUANTITIES: Mapping[str, Quantity] = {
         function=regressor,
     ),
 }
+
+
+# Those with several methods to choose from.
+SEVERAL = tuple(name for name, quantity in QUANTITIES.items() if not quantity.function)
 
 
 def find(quantity: str) -> Quantity:
@@ -231,7 +235,8 @@ def _by(chain: Chain, number: Callable[[float], Scalar], method: Method) -> Form
 
     def part(quantity: str) -> Formula:
         """A function of an arm, which is this arm, and the state."""
-        named = [m for m in catalogue.methods(quantity) if m.name == method.name]
+        ours = [m for m in catalogue.methods(quantity) if not m.registered]
+        named = [m for m in ours if m.name == method.name]
         best = named[0] if named else catalogue.find(quantity, cheapest(chain, quantity))
         compute = _by(chain, number, best)
         return lambda arm, *state: compute(*state)
@@ -286,6 +291,8 @@ def cheapest(chain: Chain, quantity: str) -> str:
     On more than a few joints, methods that are far from the best on generic arms are not tried; one
     whose cost there is unknown is. A registered method is chosen only where it proves right.
     """
+    if find(quantity).function:
+        raise MethodError(f"{quantity} has one method only; several have: {listed(SEVERAL)}")
     natural = chain.on(float)
     able = [m for m in catalogue.methods(quantity) if m.exact and not m.refuses(natural)]
     if not able:
@@ -355,8 +362,7 @@ def register(quantity: str, name: str, function: Formula, paper: str | None = No
     asked = find(quantity)
     if asked.function:
         raise MethodError(
-            f"{quantity} has one method only; a method can be registered for "
-            f"{listed(catalogue.CATALOGUE)}"
+            f"{quantity} has one method only; a method can be registered for {listed(SEVERAL)}"
         )
     if not isinstance(name, str) or not NAME.fullmatch(name):
         raise MethodError(

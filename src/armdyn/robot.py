@@ -17,8 +17,8 @@ from armdyn.algorithms import catalogue
 from armdyn.chain import Chain
 from armdyn.chain.minimal import MinimalParameters
 from armdyn.engine.calls import Variants
-from armdyn.errors import MethodError, unknown
-from armdyn.quantities import QUANTITIES, Task, cheapest, program_cost
+from armdyn.errors import MethodError
+from armdyn.quantities import Task, cheapest, find, program_cost
 
 log = logging.getLogger("armdyn")
 
@@ -300,6 +300,7 @@ class Robot:
         The chosen one is the cheapest exact method: least multiplications + additions + 8
         divisions, the catalogue's first of equals.
         """
+        find(quantity)
         chosen = cheapest(self.chain, quantity)
         natural = self.chain.on(float)
         return [
@@ -321,8 +322,7 @@ class Robot:
         tuple of their results (of one quantity: its result); ``out=`` takes such a tuple.
         """
         for quantity in quantities:
-            if not isinstance(quantity, str) or quantity not in QUANTITIES:
-                raise MethodError(unknown("quantity", quantity, QUANTITIES))
+            find(quantity)
         if not quantities:
             raise MethodError("function() takes the names of quantities, at least one")
         return self._do(*map(Task, quantities))

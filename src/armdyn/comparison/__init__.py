@@ -25,11 +25,10 @@ from armdyn.errors import MethodError, instead, listed, shorten, unknown
 from armdyn.loaders import load
 from armdyn.output import files
 from armdyn.papers import published
-from armdyn.quantities import QUANTITIES as ALL
-from armdyn.quantities import Task, cheapest, program_cost, shapes
+from armdyn.quantities import SEVERAL, Task, cheapest, find, program_cost, shapes
 from armdyn.robot import Robot
 
-QUANTITIES = tuple(name for name, quantity in ALL.items() if not quantity.function)
+QUANTITIES = SEVERAL  # that can be compared
 DEFAULT = ("mass_matrix", "bias")
 BATCH = 4096
 STATES = 50  # at which errors are measured; fewer on long arms, whose fifty digits take long
@@ -254,7 +253,7 @@ class _Bench:
         few, many = random_states(chain, states), random_states(chain, batch, seed=1)
         self.reference = Reference(chain, quantity, few)
         self.few, self.many = (
-            [numbers[argument] for argument in ALL[quantity].arguments] for numbers in (few, many)
+            [numbers[argument] for argument in find(quantity).arguments] for numbers in (few, many)
         )
         self.chosen = cheapest(chain, quantity)
 
