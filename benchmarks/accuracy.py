@@ -19,7 +19,7 @@ import numpy as np
 import armdyn
 from armdyn.chain import Chain
 from armdyn.comparison.exactness import leaves
-from armdyn.quantities import ARGUMENTS, SHAPES, Task, formula
+from armdyn.quantities import QUANTITIES, Task, formula
 from armdyn.spatial import sincos
 from benchmarks.arms import states
 
@@ -93,7 +93,7 @@ def accuracy(arms: tuple[str, ...], count: int, dtypes: tuple[str, ...]) -> list
             chain = armdyn.load(name).chain
             for dtype in dtypes:
                 numbers = {k: v.astype(dtype) for k, v in states(chain, count, seed=1).items()}
-                for quantity in SHAPES:
+                for quantity in QUANTITIES:
                     judge = _backward if quantity == "forward_dynamics" else _forward
                     error = judge(chain, quantity, numbers) / float(np.finfo(dtype).eps)
                     method = Task(quantity).settled(chain).method
@@ -141,4 +141,4 @@ def _backward(chain: Chain, quantity: str, numbers: dict[str, np.ndarray]) -> fl
 
 
 def _of(quantity: str, numbers: dict[str, np.ndarray]) -> list[np.ndarray]:
-    return [numbers[argument] for argument in ARGUMENTS[quantity]]
+    return [numbers[argument] for argument in QUANTITIES[quantity].arguments]

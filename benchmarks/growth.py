@@ -16,7 +16,7 @@ import numpy as np
 
 from armdyn.chain import Chain
 from armdyn.engine import Compilation, calls
-from armdyn.quantities import ARGUMENTS, SHAPES, Task, shapes
+from armdyn.quantities import QUANTITIES, Task, shapes
 from benchmarks.arms import states
 from benchmarks.timing import PASSES, ROUNDS, Call, interleaved
 
@@ -62,7 +62,7 @@ def growth(sizes: tuple[int, ...] = SIZES, patience: float = PATIENCE) -> list[G
     """All quantities on arms of all sizes, as long as their first use takes no more than that."""
     made: dict[tuple[str, int], Compiled] = {}
     with mock.patch.dict("os.environ", ARMDYN_CACHE_DIR=""):
-        for quantity in SHAPES:
+        for quantity in QUANTITIES:
             for n in sizes:
                 one = made[quantity, n] = _compile(quantity, Chain.random(n))
                 if one.trace + one.compile > patience:
@@ -88,7 +88,7 @@ def _compile(quantity: str, chain: Chain) -> Compiled:
         compiled = min(compiled, time.process_time() - start)
         if compiled > BRIEF:
             break
-    arguments, results = ARGUMENTS[quantity], shapes(chain.n, tasks)
+    arguments, results = QUANTITIES[quantity].arguments, shapes(chain.n, tasks)
     function = calls.Function(quantity, arguments, chain.n, results, lambda kind, dtype: address)
     numbers = states(chain)
     out = tuple(np.zeros(shape) for shape in results)

@@ -8,7 +8,7 @@ import sys
 import tempfile
 from dataclasses import dataclass
 
-from armdyn.quantities import SHAPES
+from armdyn.quantities import QUANTITIES
 
 IMPORT = """
 import time, numpy
@@ -18,10 +18,10 @@ print(time.perf_counter() - start[0], time.process_time() - start[1])
 """
 FIRST_USE = """
 import sys, time, numpy, llvmlite.binding, armdyn
-from armdyn.quantities import ARGUMENTS
+from armdyn.quantities import QUANTITIES
 quantity, name = sys.argv[1:]
 robot = armdyn.load(name)
-state = [numpy.full(robot.n, 0.1)] * len(ARGUMENTS[quantity])
+state = [numpy.full(robot.n, 0.1)] * len(QUANTITIES[quantity].arguments)
 start = time.perf_counter(), time.process_time()
 getattr(robot, quantity)(*state)
 print(time.perf_counter() - start[0], time.process_time() - start[1])
@@ -43,7 +43,7 @@ def startup(arms: tuple[str, ...], repeats: int) -> list[Startup]:
     """Importing beyond numpy; first use with the disk cache empty, and from it."""
     found = [_least("import", "", "", [_run(IMPORT) for _ in range(repeats)])]
     for name in arms:
-        for quantity in SHAPES:
+        for quantity in QUANTITIES:
             cold, cached = [], []
             for _ in range(repeats):
                 with tempfile.TemporaryDirectory() as directory:

@@ -5,12 +5,18 @@ from __future__ import annotations
 import inspect
 import re
 import unicodedata
+from decimal import Decimal, localcontext
+from fractions import Fraction
 from pathlib import Path
 
-from armdyn.algorithms.catalogue import CATALOGUE, STATE, Method
+import numpy as np
+
+from armdyn.algorithms.catalogue import CATALOGUE, COSTS, TOGETHER, Asked, Method
 from armdyn.chain import Chain
+from armdyn.comparison.exactness import DIGITS, Reference, random_states
 from armdyn.counting import count, growth
 from armdyn.counting.polynomial import Polynomial
+from armdyn.quantities import QUANTITIES, Task, formula
 
 DOCS = Path(__file__).parent
 PAGE = DOCS / "methods.md"
@@ -30,6 +36,59 @@ prismatic joints. All but those marked *approximate* are exact. Those marked *mi
 hand. [The papers, cell by cell](papers.md) compares them with what the papers print. The program of
 a given arm takes far fewer, for what is zero, constant or computed already costs nothing;
 `robot.methods(quantity)` says how many, and which method is chosen when none is named.
+
+Each method runs on numbers of any kind, also in fifty digits. Those marked *constants in doubles*
+prepare some constants of the arm with NumPy, in doubles: their results keep the 16 digits of a
+double whatever they run on. The others are right to all digits, and judge these in
+[comparisons](comparing.md).
+"""
+
+REGISTERING = """
+## A method of your own
+
+`armdyn.register(quantity, name, function, paper=None)` adds a formulation in this process, without
+touching the package. The function takes an `Arm`, the view of the chain that all methods here
+take, and the state, a list of n scalars an argument; it returns nested lists of scalars, and must
+work on scalars of any kind (see [how it works](how-it-works.md#adding-a-method)). It joins
+`robot.methods`, `armdyn.compare` and `armdyn.count`, and is judged like those that ship.
+
+```python
+import armdyn
+from armdyn.algorithms import newton_euler
+
+
+def by_falling(arm, q):
+    \"\"\"Gravity as the torque of an arm at rest.\"\"\"
+    rest = [0] * arm.n
+    return newton_euler.inverse_dynamics(arm, q, rest, rest)
+
+
+def upside_down(arm, q):
+    return [-torque for torque in by_falling(arm, q)]
+
+
+armdyn.register("gravity", "by-falling", by_falling)
+armdyn.register("gravity", "upside-down", upside_down, paper="none")
+robot = armdyn.load("two_link")
+names = ["by-falling", "upside-down"]
+found = armdyn.compare(robot, ["gravity"], names, states=5, batch=16, seconds=0)
+for row in sorted(found.rankings[0].rows, key=lambda row: row.method):
+    print(row.method, row.operations, row.verdict)
+print(armdyn.count(robot, "gravity", "by-falling", kind="program").cost)
+```
+
+```text
+by-falling 18 right
+upside-down 18 wrong
+18
+```
+
+A wrong method is called wrong, and can be asked for by name all the same. Without `method=` a robot
+chooses a registered method only if it has the fewest operations and, in five random states of that
+arm, gives what the reference method gives to ten digits; where it does not, or fails, a warning is
+logged and the next best is chosen. Functions that a robot compiled before stay as they are. In a
+process with registered methods the cache of compiled code goes by the recorded program, so that two
+functions of one name are never mistaken for each other.
 """
 
 
@@ -39,18 +98,19 @@ def markdown() -> str:
     entries = {key: entry for key, entry in bibliography().items() if key in cited}
     parts = [OPENING]
     for quantity, methods in CATALOGUE.items():
-        if "+" in quantity:
-            title = " and ".join(f"`{name}`" for name in quantity.split("+")) + " together"
-        else:
-            title = f"`{quantity}({', '.join(STATE[quantity])})`"
+        title = f"`{quantity}({', '.join(QUANTITIES[quantity].arguments)})`"
         parts.append(f"\n## {title}\n\n{table(quantity, methods)}")
+    for several, methods in TOGETHER.items():
+        title = " and ".join(f"`{name}`" for name in several) + " together"
+        parts.append(f"\n## {title}\n\n{table(several, methods)}")
+    parts.append(REGISTERING)
     parts.append("\n## Papers\n\n")
     parts += [f"- **{key}**: {citation(entry)}\n" for key, entry in entries.items()]
     parts.append("- **armdyn**: ours; the file says how.\n")
     return "".join(parts)
 
 
-def table(quantity: str, methods: tuple[Method, ...]) -> str:
+def table(quantity: Asked, methods: tuple[Method, ...]) -> str:
     """The methods of a quantity."""
     heading = ["method", "paper", "operations", *(f"n = {n}" for n in SIZES)]
     rules = ["---"] * 3 + ["---:"] * len(SIZES)
@@ -58,10 +118,10 @@ def table(quantity: str, methods: tuple[Method, ...]) -> str:
     return "".join(f"| {' | '.join(cells)} |\n" for cells in (heading, rules, *rows))
 
 
-def row(quantity: str, method: Method) -> list[str]:
+def row(quantity: Asked, method: Method) -> list[str]:
     """A method: its file, where it is from, what it costs."""
     file = Path(inspect.getsourcefile(inspect.unwrap(method.function)) or "").name
-    source = ", ".join(filter(None, [method.paper, method.where, *remarks(method, file)]))
+    source = ", ".join(filter(None, [method.paper, method.where, *remarks(quantity, method)]))
     total, divisions = operations(quantity, method)
     cost = str(total).replace("^2", "²").replace("^3", "³").replace("^4", "⁴")
     cost += f", and {divisions} divisions" if divisions.coefficients else ""
@@ -69,25 +129,37 @@ def row(quantity: str, method: Method) -> list[str]:
     return [name, source, cost, *(str(total(n)) for n in SIZES)]
 
 
-def remarks(method: Method, file: str) -> list[str]:
+def remarks(quantity: Asked, method: Method) -> list[str]:
     """What sets a method apart from the others."""
     found = {
-        "from the Christoffel symbols": file == "coriolis.py",
+        "from the Christoffel symbols": method.of == ("christoffel",),
         "*minimal*": method.view == "minimal",
         "*approximate*": not method.exact,
+        "*constants in doubles*": method.exact and prepares_in_doubles(quantity, method),
     }
     return [remark for remark, there in found.items() if there]
 
 
-def operations(quantity: str, method: Method) -> tuple[Polynomial, Polynomial]:
-    """Multiplications, additions and doublings together, and divisions, on generic arms.
+def prepares_in_doubles(quantity: Asked, method: Method) -> bool:
+    """Whether its result in fifty digits is right to those of a double only."""
+    if not isinstance(quantity, str):
+        return False
+    chain = Chain.random(3)
+    states = random_states(chain, 1)
+    reference = Reference(chain, quantity, states)
+    with localcontext(prec=DIGITS):
+        function = formula(chain, Decimal, Task(quantity, method.name))
+        given = [[Decimal(x) for x in states[name][0]] for name in QUANTITIES[quantity].arguments]
+        return reference.error(np.array([function(*given)], dtype=object)) > 0
 
-    They are counted only where the catalogue does not say it all.
-    """
-    if method.generic and not count(Chain.random(2), quantity, method.name).div:
-        return Polynomial.parse(method.generic), Polynomial()
-    counts = growth(quantity, method.name)
-    return counts["mul"] + counts["add"] + counts["double"], counts["div"]
+
+def operations(quantity: Asked, method: Method) -> tuple[Polynomial, Polynomial]:
+    """Multiplications, additions and doublings together, and divisions, on generic arms."""
+    denominator, numerators = COSTS[quantity][method.name]
+    total = Polynomial(tuple(Fraction(numerator, denominator) for numerator in numerators))
+    if not count(Chain.random(2), quantity, method.name).div:
+        return total, Polynomial()
+    return total, growth(quantity, method.name)["div"]
 
 
 # The bibliography --------------------------------------------------------------------------------

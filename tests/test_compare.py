@@ -15,7 +15,7 @@ from armdyn import Chain, Robot
 from armdyn.algorithms import catalogue
 from armdyn.cli import main
 from armdyn.comparison import exactness
-from armdyn.comparison.ranking import Row, ranked
+from armdyn.comparison.ranking import Measured, ranked
 from armdyn.quantities import cheapest
 from tests.interpreting import LEAST
 
@@ -236,7 +236,9 @@ def test_what_remote_frames_cost_is_shown_but_not_called_wrong(interpreted):
 
 
 def row(method, operations, call=100.0, batch=10.0, error=1e-16, chosen=False):
-    return Row(method, "paper", "", True, chosen, 1, False, operations, call, batch, error, "right")
+    return Measured(
+        method, "paper", "", True, chosen, 1, False, operations, call, batch, error, "right"
+    )
 
 
 def said(*rows, chosen="a", cost=10):
@@ -267,10 +269,12 @@ def test_the_stopwatch_may_disagree():
     assert "stopwatch disagrees" not in said(ours, row("c", 20), quick_but_wrong)[1]
 
 
-def test_what_does_not_apply_or_takes_too_long_is_said(fresh):
+def test_what_does_not_apply_or_takes_too_long_is_said(fresh, monkeypatch):
     able = catalogue.find("mass_matrix", "crba")
     unable = replace(able, name="unable", refuses=lambda arm: "it slides")
-    endless = replace(able, name="endless", generic="9999n^4")
+    endless = replace(able, name="endless")
+    counted = catalogue.COSTS["mass_matrix"] | {"endless": (1, (0, 0, 0, 0, 9999))}
+    monkeypatch.setattr(catalogue, "COSTS", catalogue.COSTS | {"mass_matrix": counted})
     true = catalogue.find("mass_matrix", "newton-euler")
     catalogue.CATALOGUE["mass_matrix"] = (true, able, unable, endless)
     found = armdyn.compare(fresh, ["mass_matrix"], **LEAST)

@@ -10,7 +10,7 @@ import pytest
 
 from armdyn import cli
 from armdyn.algorithms import catalogue
-from docs import make_methods
+from docs import make_methods, make_quantities
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -68,7 +68,7 @@ def outputs(page):
 
 
 @pages
-def test_blocks_run_and_print_what_the_page_says(page, tmp_path, monkeypatch):
+def test_blocks_run_and_print_what_the_page_says(page, tmp_path, monkeypatch, own_catalogue):
     monkeypatch.chdir(tmp_path)
     for said, printed in outputs(page):
         pattern = ".*".join(re.escape(plain(part)) for part in said.split("...\n"))
@@ -101,9 +101,15 @@ def test_every_paper_of_the_catalogue_is_in_the_bibliography():
 
 def test_what_docstrings_cite_is_in_the_bibliography():
     listed = make_methods.bibliography()
-    for source in sorted((ROOT / "armdyn").rglob("*.py")):
+    for source in sorted((ROOT / "src" / "armdyn").rglob("*.py")):
         for key in CITED.findall(source.read_text(encoding="utf-8")):
             assert key.lower() in listed, f"{source.name} cites {key}"
+
+
+def test_the_table_of_quantities_is_fresh():
+    """If not: python docs/make_quantities.py."""
+    assert make_quantities.PAGE.read_text(encoding="utf-8") == make_quantities.page()
+    assert make_quantities.table() in make_quantities.page()
 
 
 def test_the_catalogue_page_is_fresh():

@@ -23,7 +23,7 @@ def test_the_reference_has_fifty_digits(quantity):
     reference = exactness.Reference(chain, quantity, states)
     with mpmath.workdps(60):
         function = formula(chain, mpmath.mpf, Task(quantity, reference.method))
-        names = quantities.ARGUMENTS[quantity]
+        names = quantities.QUANTITIES[quantity].arguments
         truth = function(*([mpmath.mpf(x) for x in states[name][0].tolist()] for name in names))
         flat = [truth]
         while isinstance(flat[0], list):

@@ -18,7 +18,7 @@ from armdyn.program.interpreter import evaluate
 from armdyn.program.passes import place_fma
 from armdyn.program.program import Instruction, Op, Program
 from armdyn.program.tape import record
-from armdyn.quantities import Task, program
+from armdyn.quantities import QUANTITIES, Task, program
 from tests.c_compiler import STRICT, gcc, needs_compiler
 
 CORE = ("mass_matrix", "bias", "forward_dynamics")
@@ -65,7 +65,7 @@ def bits(numbers):
 
 def function_of(chain, quantity, dtype="double", method=None, **options):
     task = Task(quantity, method).settled(chain)
-    return Function(program(chain, [task]), quantity, export.RESULTS[quantity][0], dtype, **options)
+    return Function(program(chain, [task]), quantity, export.result_names(task), dtype, **options)
 
 
 def joined(functions):
@@ -79,11 +79,11 @@ def joined(functions):
 FIRST_SLIDES = Chain.random(3, "PRP", seed=5)
 ONE_JOINT = Chain.random(1, "P")  # its M depends on nothing: the argument is not used
 CASES = {
-    "puma560": (armdyn.load("puma560").chain, tuple(export.RESULTS)),
+    "puma560": (armdyn.load("puma560").chain, tuple(QUANTITIES)),
     "panda": (armdyn.load("panda").chain, CORE),
     "stanford": (armdyn.load("stanford").chain, CORE),
-    "first slides": (FIRST_SLIDES, tuple(export.RESULTS)),
-    "one joint": (ONE_JOINT, tuple(export.RESULTS)),
+    "first slides": (FIRST_SLIDES, tuple(QUANTITIES)),
+    "one joint": (ONE_JOINT, tuple(QUANTITIES)),
 }
 
 

@@ -15,6 +15,7 @@ from armdyn import Chain, export
 from armdyn.cli import main
 from armdyn.errors import ExportError
 from armdyn.program.c import literal
+from armdyn.quantities import QUANTITIES
 from tests.c_compiler import CC, STRICT, gcc, needs_compiler
 
 CORE = ("mass_matrix", "bias", "forward_dynamics")
@@ -87,7 +88,7 @@ def test_nothing_undefined_happens_and_nothing_is_touched_out_of_bounds(exported
         [CC, *flags, probe, "-o", tmp_path / "probe"], capture_output=True
     ).returncode:
         pytest.skip("no sanitizers")
-    folder, prefix = exported(Chain.random(3, "PRP", seed=5), export.RESULTS)
+    folder, prefix = exported(Chain.random(3, "PRP", seed=5), QUANTITIES)
     assert selftest(folder, prefix, *flags)[0] == 0
 
 
@@ -117,14 +118,14 @@ def test_the_header_serves_cpp(exported):
 @needs_compiler
 @pytest.mark.skipif(shutil.which("nm") is None, reason="no nm")
 def test_it_keeps_nothing_and_needs_nothing_but_libm(exported):
-    folder, prefix = exported(PUMA, export.RESULTS)
+    folder, prefix = exported(PUMA, QUANTITIES)
     gcc(*STRICT, "-c", folder / f"{prefix}_dynamics.c", "-o", folder / "c.o")
     done = subprocess.run(["nm", folder / "c.o"], capture_output=True, text=True, check=True)
     symbols = [line.split()[-2:] for line in done.stdout.splitlines()]
     assert {kind for kind, _ in symbols} <= {"T", "t", "U", "r"}  # no variable, not even a static
     assert {name for kind, name in symbols if kind == "U"} <= {"sin", "cos", "sincos"}
     assert {name for kind, name in symbols if kind == "T"} == {
-        f"puma560_{quantity}" for quantity in export.RESULTS
+        f"puma560_{quantity}" for quantity in QUANTITIES
     }
 
 
@@ -324,7 +325,7 @@ def test_the_command_takes_methods_type_and_name(capsys, tmp_path):
     assert (tmp_path / "puma560_dynamics.h").read_text().count("Method: lin1991.") == 2
     assert export_puma("--quantity", "all", "--force")[0] == 0
     header = (tmp_path / "puma560_dynamics.h").read_text()
-    assert all(f"void puma560_{quantity}(" in header for quantity in export.RESULTS)
+    assert all(f"void puma560_{quantity}(" in header for quantity in QUANTITIES)
 
 
 @pytest.mark.parametrize(

@@ -59,7 +59,7 @@ def test_the_bias_takes_what_table_II_prints_but_for_what_is_known(n, M, A):
     The paper charges 4n M for the entries of the R_i, which are free here, and has 3M3A in lines
     that are lost.
     """
-    assert counted("lin1991", n, "mass_matrix+bias", "b") == (M - 4 * n - 3, A - 3, 1)
+    assert counted("lin1991", n, ("mass_matrix", "bias"), "b") == (M - 4 * n - 3, A - 3, 1)
 
 
 @cells_of(FIJANY_BEJCZY)
@@ -144,7 +144,7 @@ def test_the_pair_is_both(mix):
     chain = Chain.random(len(mix), mix, seed=21)
     q, qd = np.random.default_rng(3).uniform(-3, 3, (2, chain.n)).tolist()
     arm = chain.on(float)
-    H, b = find("mass_matrix+bias", "lin1991").function(arm, q, qd)
+    H, b = find(("mass_matrix", "bias"), "lin1991").function(arm, q, qd)
     for found, truth in (
         (H, newton_euler.mass_matrix(arm, q)),
         (b, newton_euler.bias(arm, q, qd)),

@@ -25,12 +25,17 @@ def listed(names: Iterable[str]) -> str:
     return ", ".join(shown[:MOST] + more)
 
 
-def unknown(what: str, name: object, known: Iterable[str]) -> str:
-    """That there is no such thing, the name that was perhaps meant, and all that are known."""
+def unknown(what: str, name: object, known: Iterable[str], where: str = "") -> str:
+    """That there is no such thing (there), which was perhaps meant, and all that are known."""
+    return f"no {what} {shorten(name)}{where}; {instead(name, known)}"
+
+
+def instead(name: object, known: Iterable[str]) -> str:
+    """The name that was perhaps meant, and all that are known."""
     names = list(known)
     near = get_close_matches(name, names, 1) if isinstance(name, str) else []
     hint = f"did you mean {near[0]!r}? " if near else ""
-    return f"no {what} {shorten(name)}; {hint}known: {listed(names)}"
+    return f"{hint}known: {listed(names)}"
 
 
 class ArmdynError(Exception):

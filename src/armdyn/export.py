@@ -11,44 +11,29 @@ import re
 import string
 import textwrap
 import unicodedata
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import armdyn
-from armdyn.algorithms.catalogue import CATALOGUE, find
+from armdyn.algorithms import catalogue
 from armdyn.chain import Chain, Joint
-from armdyn.errors import ExportError, MethodError
+from armdyn.errors import ExportError, MethodError, listed, shorten, unknown
 from armdyn.output.files import unfinished
 from armdyn.program.c import Dtype, Function
 from armdyn.program.selftest import selftest
-from armdyn.quantities import Task, program
+from armdyn.quantities import QUANTITIES, Task, find, program
+
+if TYPE_CHECKING:
+    from armdyn.robot import Robot
 
 MARK = "/* Written by armdyn "  # how a file begins that may be written again
 
-RESULTS = {  # the names of the arrays that a quantity is written to, and what they hold
-    "mass_matrix": (("M",), "The inertia matrix M(q), symmetric, with rotors."),
-    "bias": (("b",), "The torque of a motion without acceleration, b = C(q, qd) qd + g(q)."),
-    "gravity": (("g",), "The torque g(q) that holds the arm still."),
-    "christoffel": (("Gamma",), "Gamma_ijk = (dM_ij/dq_k + dM_ik/dq_j - dM_jk/dq_i) / 2."),
-    "coriolis_matrix": (("C",), "C_ij = sum over k of Gamma_ijk qd_k, so dM/dt - 2 C is skew."),
-    "inverse_dynamics": (("tau",), "The torque of a motion, with rotors, without friction."),
-    "forward_dynamics": (("qdd",), "The acceleration under torques, with rotors, no friction."),
-    "pose": (("T",), "The homogeneous matrix of the tip frame in the base frame [m]."),
-    "jacobian": (("J",), "Velocity, then angular velocity of the tip a joint speed, base axes."),
-    "influence": (
-        ("gT", "gR", "hT", "hR"),
-        "The tip's velocity is gT qd, its acceleration gT qdd + qd^T hT qd; likewise its angular "
-        "velocity and acceleration by gR and hR; base axes.",
-    ),
-    "energy": (
-        ("kinetic", "potential"),
-        "The energy [J], kinetic with rotors; potential zero with all mass at the base origin.",
-    ),
-    "regressor": (
-        ("Y",),
-        "tau = Y p without rotors and friction; p has for each link its mass m, m cx, m cy, m cz, "
-        "Ixx, Ixy, Iyy, Ixz, Iyz, Izz about its joint frame's origin, in that frame's axes.",
-    ),
+DTYPES: Mapping[str, Dtype] = {  # C's names and NumPy's
+    "double": "double",
+    "float": "float",
+    "float64": "double",
+    "float32": "float",
 }
 
 
@@ -75,10 +60,10 @@ def comment(text: str) -> str:
 
 
 def c_files(
-    chain: Chain,
-    quantities: Iterable[str],
+    robot: Robot | Chain,
+    quantities: str | Iterable[str],
     *,
-    dtype: Dtype = "double",
+    dtype: str = "double",
     methods: Mapping[str, str] | None = None,
     name: str | None = None,
 ) -> dict[str, str]:
@@ -88,21 +73,27 @@ def c_files(
     slow call, and on one with it the compiler may fuse them by itself.
 
     Args:
-        chain: the arm.
-        quantities: what to export, names of RESULTS.
-        dtype: of all numbers.
+        robot: the arm.
+        quantities: what to export, names of ``quantities.QUANTITIES``.
+        dtype: of all numbers, a name of DTYPES.
         methods: the method for a quantity; the cheapest exact one for those not named.
         name: with which functions and files begin; the arm's own if not given.
 
     Raises:
         MethodError: for a quantity or method that does not exist or does not apply.
-        ExportError: for an arm with a constant that the type cannot hold.
+        ExportError: for an arm with a constant that the type cannot hold, or an unknown type.
     """
+    chain = getattr(robot, "chain", robot)
+    if not isinstance(chain, Chain):
+        raise ExportError(f"{shorten(robot)} is no arm; expected a Robot or a Chain")
+    if not isinstance(dtype, str) or dtype not in DTYPES:
+        raise ExportError(unknown("type of numbers", dtype, DTYPES))
     prefix = identifier(chain.name if name is None else name)
-    tasks = [task.settled(chain) for task in _tasks(list(quantities), methods or {})]
+    asked = [quantities] if isinstance(quantities, str) else list(quantities)
+    tasks = [task.settled(chain) for task in _tasks(asked, methods or {})]
     functions = [
         Function(
-            program(chain, [task]), f"{prefix}_{task.quantity}", RESULTS[task.quantity][0], dtype
+            program(chain, [task]), f"{prefix}_{task.quantity}", result_names(task), DTYPES[dtype]
         )
         for task in tasks
     ]
@@ -118,19 +109,25 @@ def c_files(
     }
 
 
+WRITERS: Mapping[str, Callable[..., dict[str, str]]] = {"c": c_files}  # by language
+
+
+def result_names(task: Task) -> tuple[str, ...]:
+    """The names of the arrays that a task's results are written to."""
+    return tuple(result.name for result in find(task.quantity).results)
+
+
 def _tasks(quantities: Sequence[str], methods: Mapping[str, str]) -> list[Task]:
     """What is asked for, each quantity once, by methods that exist."""
     if not quantities:
-        raise MethodError(f"no quantity to export; known: {', '.join(RESULTS)}")
-    for quantity in [*quantities, *methods]:
-        if quantity not in RESULTS:
-            raise MethodError(f"no quantity {quantity!r}; known: {', '.join(RESULTS)}")
+        raise MethodError(f"no quantity to export; known: {listed(QUANTITIES)}")
+    asked = {quantity: find(quantity) for quantity in [*quantities, *methods]}
     for quantity, method in methods.items():
         if quantity not in quantities:
             raise MethodError(f"a method for {quantity}, {method!r}, but it is not to be exported")
-        if quantity not in CATALOGUE:
+        if asked[quantity].function:
             raise MethodError(f"{quantity} has one method only; it cannot be {method!r}")
-        find(quantity, method)
+        catalogue.find(quantity, method)
     return [Task(quantity, methods.get(quantity)) for quantity in dict.fromkeys(quantities)]
 
 
@@ -208,13 +205,13 @@ def _joint(i: int, joint: Joint) -> str:
 
 def _about(task: Task, function: Function) -> str:
     """The comment on a function: its results, the shapes of matrices, the method."""
-    said = [RESULTS[task.quantity][1]]
+    said = [find(task.quantity).sentence]
     for name, shape in zip(function.results, function.program.shapes, strict=True):
         if len(shape) > 1:
             said.append(f"{name} is {' x '.join(map(str, shape))}.")
     if task.method:
-        exact = find(task.quantity, task.method).exact
-        said.append(f"Method: {task.method}{'' if exact else ', an approximation'}.")
+        exact = catalogue.find(task.quantity, task.method).exact
+        said.append(f"Method: {comment(task.method)}{'' if exact else ', an approximation'}.")
     lines = " ".join(["/*", *said, "*/"])
     return textwrap.fill(lines, 100, subsequent_indent=" * ", break_on_hyphens=False)
 

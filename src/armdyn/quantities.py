@@ -1,4 +1,8 @@
-"""What can be asked of an arm: each quantity's arguments, shape and formula on any scalar.
+"""What can be asked of an arm: each quantity's arguments, results, sentence and formula.
+
+``QUANTITIES`` is the only place that lists them: Robot's methods, the comparison, exported source
+and the documentation read it. Adding a quantity is one entry there, one algorithm and one method of
+Robot; a test fails where one of them is forgotten.
 
 Here an algorithm of the catalogue becomes a quantity of a robot: rotor inertia and friction, which
 no paper counts, are added to what the algorithm computes, and the cheapest method is chosen.
@@ -6,56 +10,175 @@ no paper counts, are added to what the algorithm computes, and the cheapest meth
 
 from __future__ import annotations
 
+import inspect
+import logging
+import math
+import re
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
-from armdyn.algorithms import forward_dynamics, kinematics
-from armdyn.algorithms.catalogue import STATE, find, methods
+import numpy as np
+
+from armdyn.algorithms import catalogue, drives, kinematics
+from armdyn.algorithms.catalogue import Method
 from armdyn.algorithms.kic import influence
 from armdyn.algorithms.regressor import regressor
 from armdyn.chain import Chain
 from armdyn.chain.arm import Arm
-from armdyn.errors import MethodError
+from armdyn.errors import MethodError, TraceError, listed, shorten, unknown
 from armdyn.program.passes import cost, drop_unused
 from armdyn.program.program import Program
 from armdyn.program.tape import record
-from armdyn.spatial import Scalar, select_lt
+from armdyn.spatial import Scalar
+
+log = logging.getLogger("armdyn")
 
 Formula = Callable[..., Any]  # lists of n scalars in, nested lists of scalars out
 Shape = tuple[int, ...]
 
+
+@dataclass(frozen=True)
+class Result:
+    """An array that a quantity gives: its letter, and its sizes, "n", "10n" or a number each."""
+
+    name: str
+    sizes: str
+
+    def shape(self, n: int) -> Shape:
+        """Its shape on an arm of n joints."""
+        known = {"n": n, "10n": 10 * n}
+        return tuple(known.get(size) or int(size) for size in self.sizes.split())
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """Something that can be asked of an arm.
+
+    Attributes:
+        arguments: what it depends on, names of ORDER.
+        results: what it gives, one array or more.
+        sentence: what that is, for the documentation and for comments in exported source.
+        references: methods that judge the others in fifty digits, the first that applies to an
+            arm; none prepares constants in doubles. Empty where there is one method only.
+        function: the algorithm, where there is one only; the catalogue has the others.
+        framed: whether it is that of a frame, the tip if none is named.
+        rotors: adds to a result what rotors contribute, ``rotors(arm, result, *state)``.
+        friction: makes a formula with friction of one without, ``friction(arm, formula)``.
+    """
+
+    arguments: tuple[str, ...]
+    results: tuple[Result, ...]
+    sentence: str
+    references: tuple[str, ...] = ()
+    function: Formula | None = None
+    framed: bool = False
+    rotors: Formula | None = None
+    friction: Callable[[Arm, Formula], Formula] | None = None
+
+
+# The table ---------------------------------------------------------------------------------------
+
 ORDER = ("q", "qd", "qdd", "tau")  # of the arguments of several quantities together
-ARGUMENTS: Mapping[str, tuple[str, ...]] = {
-    **{quantity: state for quantity, state in STATE.items() if "+" not in quantity},
-    "pose": ("q",),
-    "jacobian": ("q",),
-    "influence": ("q",),
-    "energy": ("q", "qd"),
-    "regressor": ("q", "qd", "qdd"),
+QUANTITIES: Mapping[str, Quantity] = {
+    "mass_matrix": Quantity(
+        ("q",),
+        (Result("M", "n n"),),
+        "The inertia matrix M(q), symmetric, with rotors.",
+        references=("newton-euler",),
+        rotors=drives.on_diagonal,
+    ),
+    "bias": Quantity(
+        ("q", "qd"),
+        (Result("b", "n"),),
+        "The torque of a motion without acceleration, b = C(q, qd) qd + g(q).",
+        references=("newton-euler",),
+    ),
+    "gravity": Quantity(
+        ("q",),
+        (Result("g", "n"),),
+        "The torque g(q) that holds the arm still.",
+        references=("newton-euler",),
+    ),
+    "christoffel": Quantity(
+        ("q",),
+        (Result("Gamma", "n n n"),),
+        "Gamma_ijk = (dM_ij/dq_k + dM_ik/dq_j - dM_jk/dq_i) / 2.",
+        references=("lin1991", "lagrange"),
+    ),
+    "coriolis_matrix": Quantity(
+        ("q", "qd"),
+        (Result("C", "n n"),),
+        "C_ij = sum over k of Gamma_ijk qd_k, so dM/dt - 2 C is skew.",
+        references=("newton-euler",),
+    ),
+    "inverse_dynamics": Quantity(
+        ("q", "qd", "qdd"),
+        (Result("tau", "n"),),
+        "The torque of a motion, with rotors.",
+        references=("newton-euler",),
+        rotors=drives.on_torque,
+        friction=drives.overcome,
+    ),
+    "forward_dynamics": Quantity(
+        ("q", "qd", "tau"),
+        (Result("qdd", "n"),),
+        "The acceleration under torques, with rotors.",
+        references=("articulated-body",),
+        friction=drives.taken_off,
+    ),
+    "pose": Quantity(
+        ("q",),
+        (Result("T", "4 4"),),
+        "The homogeneous matrix [m] of the tip in the base frame.",
+        function=kinematics.pose,
+        framed=True,
+    ),
+    "jacobian": Quantity(
+        ("q",),
+        (Result("J", "6 n"),),
+        "Rows vx vy vz wx wy wz of the tip's origin, a column for each joint's speed; base axes.",
+        function=kinematics.jacobian,
+        framed=True,
+    ),
+    "influence": Quantity(
+        ("q",),
+        (Result("gT", "3 n"), Result("gR", "3 n"), Result("hT", "3 n n"), Result("hR", "3 n n")),
+        "The tip's velocity is gT qd, its acceleration gT qdd + qd^T hT qd; likewise its angular "
+        "velocity and acceleration by gR and hR; base axes.",
+        function=influence,
+        framed=True,
+    ),
+    "energy": Quantity(
+        ("q", "qd"),
+        (Result("kinetic", ""), Result("potential", "")),
+        "The energy [J], kinetic with rotors; potential zero with all mass at the base origin.",
+        function=kinematics.energy,
+        rotors=drives.on_kinetic,
+    ),
+    "regressor": Quantity(
+        ("q", "qd", "qdd"),
+        (Result("Y", "n 10n"),),
+        "tau = Y p without rotors and friction; p has for each link its mass m, m cx, m cy, m cz, "
+        "Ixx, Ixy, Iyy, Ixz, Iyz, Izz about its joint frame's origin, in that frame's axes.",
+        function=regressor,
+    ),
 }
-SHAPES: Mapping[str, tuple[str, ...]] = {  # of each result
-    "mass_matrix": ("n n",),
-    "bias": ("n",),
-    "gravity": ("n",),
-    "christoffel": ("n n n",),
-    "coriolis_matrix": ("n n",),
-    "inverse_dynamics": ("n",),
-    "forward_dynamics": ("n",),
-    "pose": ("4 4",),
-    "jacobian": ("6 n",),
-    "influence": ("3 n", "3 n", "3 n n", "3 n n"),
-    "energy": ("", ""),
-    "regressor": ("n 10n",),
-}
-UNIQUE: Mapping[str, Formula] = {  # quantities that have one method only
-    "pose": kinematics.pose,
-    "jacobian": kinematics.jacobian,
-    "influence": influence,
-    "energy": kinematics.energy,
-    "regressor": regressor,
-}
-FRAMED = ("pose", "jacobian", "influence")
+
+
+# Those with several methods to choose from.
+SEVERAL = tuple(name for name, quantity in QUANTITIES.items() if not quantity.function)
+
+
+def find(quantity: str) -> Quantity:
+    """The quantity of that name."""
+    if not isinstance(quantity, str) or quantity not in QUANTITIES:
+        raise MethodError(unknown("quantity", quantity, QUANTITIES))
+    return QUANTITIES[quantity]
+
+
+# Tasks and their programs ------------------------------------------------------------------------
 
 
 class Task(NamedTuple):
@@ -75,35 +198,50 @@ class Task(NamedTuple):
 
     def settled(self, chain: Chain) -> Task:
         """This task with its method named, and everything in it checked against the chain."""
-        if self.quantity in FRAMED:
+        asked = find(self.quantity)
+        if asked.framed:
             chain.find_frame(self.frame)
-        if self.quantity in UNIQUE:
+        if asked.function:
             return self
         name = cheapest(chain, self.quantity) if self.method is None else self.method
-        reason = find(self.quantity, name).refuses(chain.on(float))
+        method = catalogue.find(self.quantity, name)
+        reason = method.refuses(chain.on(float))
         if reason:
             raise MethodError(f"{name} does not apply to {chain.name!r}: {reason}")
-        return self.by(name)
+        return self.by(method.name)
 
 
 def formula(chain: Chain, number: Callable[[float], Scalar], task: Task) -> Formula:
-    """A settled task as a function of lists of scalars, in the order of ARGUMENTS.
+    """A settled task as a function of lists of scalars, in the order of its arguments.
 
     ``number`` makes a scalar of a constant of the arm.
     """
-    natural = chain.on(number)
-    if task.quantity in FRAMED:
-        return partial(UNIQUE[task.quantity], natural, frame=task.frame)
-    if task.method == "ldl":
-        plain: Formula = _ldl(chain, number)
-    elif task.method:
-        method = find(task.quantity, task.method)
-        plain = partial(method.function, chain.on(number, method.view))
+    asked, natural = find(task.quantity), chain.on(number)
+    if asked.framed and asked.function:
+        return partial(asked.function, natural, frame=task.frame)
+    if asked.function:
+        plain: Formula = partial(asked.function, natural)
     else:
-        plain = partial(UNIQUE[task.quantity], natural)
-    add_rotors = ROTORS.get(task.quantity)
-    geared = plain if add_rotors is None else lambda *s: add_rotors(natural, plain(*s), *s)
-    return _with_friction(task.quantity, natural, geared) if task.friction else geared
+        plain = _by(chain, number, catalogue.find(task.quantity, task.method or ""))
+    rotors = asked.rotors
+    geared = plain if rotors is None else lambda *state: rotors(natural, plain(*state), *state)
+    return asked.friction(natural, geared) if task.friction and asked.friction else geared
+
+
+def _by(chain: Chain, number: Callable[[float], Scalar], method: Method) -> Formula:
+    """A method as a function of the state; what it is made of by the methods that suit the arm."""
+    if method.join is None:
+        return partial(method.function, chain.on(number, method.view))
+
+    def part(quantity: str) -> Formula:
+        """A function of an arm, which is this arm, and the state."""
+        ours = [m for m in catalogue.methods(quantity) if not m.registered]
+        named = [m for m in ours if m.name == method.name]
+        best = named[0] if named else catalogue.find(quantity, cheapest(chain, quantity))
+        compute = _by(chain, number, best)
+        return lambda arm, *state: compute(*state)
+
+    return partial(method.join(*map(part, method.of)), chain.on(number))
 
 
 def program(chain: Chain, tasks: Sequence[Task]) -> Program:
@@ -115,27 +253,28 @@ def program(chain: Chain, tasks: Sequence[Task]) -> Program:
         given = dict(zip(inputs, state, strict=True))
         results: list[Any] = []
         for task, function in zip(tasks, formulas, strict=True):
-            result = function(*(given[argument] for argument in ARGUMENTS[task.quantity]))
+            result = function(*(given[argument] for argument in find(task.quantity).arguments))
             results.extend(result if isinstance(result, tuple) else (result,))
         return tuple(results)
 
-    return drop_unused(record(together, inputs, "_".join(task.quantity for task in tasks)))
+    names = "_".join(task.quantity for task in tasks)
+    found = drop_unused(record(together, inputs, names))
+    if found.shapes != shapes(chain.n, tasks):  # a kernel would write beyond its results
+        by = ", ".join(f"{task.quantity} by {task.method}" for task in tasks)
+        expected = shapes(chain.n, tasks)
+        raise TraceError(f"{by} gives the shapes {found.shapes}; expected {expected}")
+    return found
 
 
 def arguments(tasks: Sequence[Task]) -> tuple[str, ...]:
     """The arguments of some tasks together."""
-    taken = {argument for task in tasks for argument in ARGUMENTS[task.quantity]}
+    taken = {argument for task in tasks for argument in find(task.quantity).arguments}
     return tuple(argument for argument in ORDER if argument in taken)
 
 
 def shapes(n: int, tasks: Sequence[Task]) -> tuple[Shape, ...]:
     """The shapes of the results of some tasks together, on an arm of n joints."""
-    sizes = {"n": n, "10n": 10 * n}
-    return tuple(
-        tuple(sizes.get(size) or int(size) for size in shape.split())
-        for task in tasks
-        for shape in SHAPES[task.quantity]
-    )
+    return tuple(result.shape(n) for task in tasks for result in find(task.quantity).results)
 
 
 # The choice of a method --------------------------------------------------------------------------
@@ -149,19 +288,31 @@ SMALL = 4  # up to so many joints all are tried
 def cheapest(chain: Chain, quantity: str) -> str:
     """The exact method whose program costs least on this arm; the catalogue's first of equals.
 
-    On more than a few joints, methods that are far from the best on generic arms are not tried.
+    On more than a few joints, methods that are far from the best on generic arms are not tried; one
+    whose cost there is unknown is. A registered method is chosen only where it proves right.
     """
+    if find(quantity).function:
+        raise MethodError(f"{quantity} has one method only; several have: {listed(SEVERAL)}")
     natural = chain.on(float)
-    able = [m for m in methods(quantity) if m.exact and not m.refuses(natural)]
+    able = [m for m in catalogue.methods(quantity) if m.exact and not m.refuses(natural)]
     if not able:
-        reasons = "; ".join(f"{m.name}: {m.refuses(natural)}" for m in methods(quantity))
+        reasons = "; ".join(f"{m.name}: {m.refuses(natural)}" for m in catalogue.methods(quantity))
         raise MethodError(f"no method of {quantity} applies to {chain.name!r}: {reasons}")
-    generic = {m.name: max(0.0, m.operations(chain.n)) for m in able}
-    if chain.n <= SMALL:
-        return min(generic, key=lambda name: program_cost(chain, quantity, name))
-    best = sorted(generic, key=lambda name: generic[name])[: max(2, TRIES // chain.n)]
-    near = [name for name in generic if name in best and generic[name] <= NEAR * generic[best[0]]]
-    return min(near, key=lambda name: program_cost(chain, quantity, name))
+    tried = able if chain.n <= SMALL else _near_the_best(able, quantity, chain.n)
+    costs = {m: _cost(chain, quantity, m) for m in tried}
+    for method in sorted(tried, key=lambda m: costs[m]):
+        if not method.registered or proves_right(chain, quantity, method.name):
+            return method.name
+    raise MethodError(f"no registered method of {quantity} proves right on {chain.name!r}")
+
+
+def _near_the_best(able: Sequence[Method], quantity: str, n: int) -> list[Method]:
+    """The methods worth trying on an arm of n joints, in order."""
+    counted = {m.name: catalogue.operations(quantity, m.name, n) for m in able}
+    known = {name: operations for name, operations in counted.items() if operations is not None}
+    best = sorted(known, key=lambda name: known[name])[: max(2, TRIES // n)]
+    near = {name for name in best if known[name] <= NEAR * known[best[0]]}
+    return [m for m in able if m.name in near or m.name not in known]
 
 
 @lru_cache(maxsize=1024)
@@ -170,59 +321,109 @@ def program_cost(chain: Chain, quantity: str, method: str) -> int:
     return cost(program(chain, [Task(quantity, method)]))
 
 
-# What Robot adds to the algorithms ---------------------------------------------------------------
+def _cost(chain: Chain, quantity: str, method: Method) -> float:
+    """What a method's program costs on this arm; infinitely much where a registered one fails."""
+    try:
+        return program_cost(chain, quantity, method.name)
+    except Exception as error:
+        if not method.registered:
+            raise
+        _pass_over(chain, quantity, method.name, error)
+        return math.inf
 
 
-def _ldl(chain: Chain, number: Callable[[float], Scalar]) -> Formula:
-    """Forward dynamics by the cheapest mass matrix and bias, and the L^T D L solution."""
-    mass_matrix, bias = (
-        formula(chain, number, Task(quantity).settled(chain))
-        for quantity in ("mass_matrix", "bias")
-    )
+# Methods that users bring ------------------------------------------------------------------------
 
-    def solved(q: list[Scalar], qd: list[Scalar], tau: list[Scalar]) -> list[Scalar]:
-        rest = [t - b for t, b in zip(tau, bias(q, qd), strict=True)]
-        return forward_dynamics.solve(mass_matrix(q), rest)
-
-    return solved
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
+TRIALS = 5  # random states in which a registered method must prove right
+ROUNDING = 1e-10  # how much a right one may lose of a joint's largest number;
+NEGLIGIBLE = 1e-6  # a joint with less than so much of the largest of all is measured by that
 
 
-def _on_torque(
-    arm: Arm, tau: list[Scalar], q: list[Scalar], qd: list[Scalar], qdd: list[Scalar]
-) -> list[Scalar]:
-    return [t + rotor * a for t, rotor, a in zip(tau, arm.rotor_inertia, qdd, strict=True)]
+def register(quantity: str, name: str, function: Formula, paper: str | None = None) -> None:
+    """Add a method of one's own to a quantity, in this process.
+
+    ``robot.methods``, ``armdyn.compare`` and ``armdyn.count`` treat it like those that ship, and
+    ``method=name`` asks for it. Without ``method=`` a robot chooses it where it is the cheapest
+    and, in a few random states of that arm, gives what the reference method gives; where it does
+    not, a warning is logged. Functions that a robot has compiled already stay as they are.
+
+    Args:
+        quantity: its name.
+        name: of the method.
+        function: takes an ``Arm`` and the quantity's arguments, a list of n scalars each, and
+            returns nested lists of scalars, of whatever kind the scalars are.
+        paper: where it is from.
+
+    Raises:
+        MethodError: for a quantity that has no methods to choose from, a name that is taken, or a
+            function that cannot be called that way.
+    """
+    asked = find(quantity)
+    if asked.function:
+        raise MethodError(
+            f"{quantity} has one method only; a method can be registered for {listed(SEVERAL)}"
+        )
+    if not isinstance(name, str) or not NAME.fullmatch(name):
+        raise MethodError(
+            f"{shorten(name)} cannot be a method's name; expected letters, digits, -, _ and ."
+        )
+    if name in catalogue.ALIASES or any(m.name == name for m in catalogue.methods(quantity)):
+        raise MethodError(f"{quantity} has a method {name!r} already; choose another name")
+    if paper is not None and not isinstance(paper, str):
+        raise MethodError(f"paper is {shorten(paper)}; expected a text")
+    _check_callable(function, asked.arguments)
+    catalogue.CATALOGUE[quantity] += (Method(name, function, paper or "", registered=True),)
+    cheapest.cache_clear()
+    program_cost.cache_clear()
 
 
-def _on_kinetic(
-    arm: Arm, both: tuple[Scalar, Scalar], q: list[Scalar], qd: list[Scalar]
-) -> tuple[Scalar, Scalar]:
-    kinetic, potential = both
-    doubled = sum(rotor * v * v for rotor, v in zip(arm.rotor_inertia, qd, strict=True))
-    return kinetic + doubled / 2, potential
+def _check_callable(function: object, arguments: Sequence[str]) -> None:
+    """Refuse what cannot be called with an arm and the arguments."""
+    expected = f"expected a function of (arm, {', '.join(arguments)})"
+    if not callable(function):
+        raise MethodError(f"function is {shorten(function)}; {expected}")
+    try:
+        inspect.signature(function).bind("arm", *arguments)
+    except TypeError as error:
+        raise MethodError(f"function {shorten(function)} has {error}; {expected}") from None
+    except ValueError:  # it does not say what it takes
+        return
 
 
-ROTORS: Mapping[str, Formula] = {
-    "mass_matrix": lambda arm, M, q: forward_dynamics.with_rotors(M, arm),
-    "inverse_dynamics": _on_torque,
-    "energy": _on_kinetic,
-}
+def proves_right(chain: Chain, quantity: str, name: str) -> bool:
+    """Whether a registered method gives on this arm what the reference gives; logged if not."""
+    judge = reference(chain, quantity)
+    rng = np.random.default_rng(0)
+    states = rng.uniform(-math.pi, math.pi, (TRIALS, len(find(quantity).arguments), chain.n))
+
+    def values(method: str) -> np.ndarray:
+        compute = formula(chain, float, Task(quantity, method))
+        return np.array([compute(*state) for state in states.tolist()], dtype=float)
+
+    try:
+        apart, size = np.abs(values(name) - values(judge)), np.abs(values(judge))
+    except Exception as error:
+        _pass_over(chain, quantity, name, error)
+        return False
+    size = size.max(axis=(0, *range(2, size.ndim)), keepdims=True)  # of each joint
+    size = np.where(size < NEGLIGIBLE * size.max(), size.max(), size)
+    if bool((apart <= ROUNDING * size).all()):
+        return True
+    _pass_over(chain, quantity, name, f"it is off what {judge} gives by {apart.max():.1e}")
+    return False
 
 
-def friction(arm: Arm, qd: Sequence[Scalar]) -> list[Scalar]:
-    """What friction takes off the torques: viscous qd + coulomb(sign qd), with sign(0) = 0."""
-    return [
-        viscous * v + select_lt(v, 0, negative, select_lt(-v, 0, positive, 0))
-        for viscous, (negative, positive), v in zip(arm.viscous, arm.coulomb, qd, strict=True)
-    ]
+def _pass_over(chain: Chain, quantity: str, name: str, reason: object) -> None:
+    """Say why a registered method is not chosen."""
+    log.warning("%s of %r is not computed by %s: %s", quantity, chain.name, name, reason)
 
 
-def _with_friction(quantity: str, arm: Arm, frictionless: Formula) -> Formula:
-    """Friction added to the torque that a motion takes, or taken off the torque that is given."""
-    if quantity == "inverse_dynamics":
-        return lambda q, qd, qdd: [
-            tau + loss
-            for tau, loss in zip(frictionless(q, qd, qdd), friction(arm, qd), strict=True)
-        ]
-    return lambda q, qd, tau: frictionless(
-        q, qd, [t - loss for t, loss in zip(tau, friction(arm, qd), strict=True)]
+def reference(chain: Chain, quantity: str) -> str:
+    """The method by which the others are judged on this arm."""
+    natural = chain.on(float)
+    return next(
+        name
+        for name in find(quantity).references
+        if not catalogue.find(quantity, name).refuses(natural)
     )

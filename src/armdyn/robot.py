@@ -18,7 +18,7 @@ from armdyn.chain import Chain
 from armdyn.chain.minimal import MinimalParameters
 from armdyn.engine.calls import Variants
 from armdyn.errors import MethodError
-from armdyn.quantities import ARGUMENTS, Task, cheapest, program_cost
+from armdyn.quantities import Task, cheapest, find, program_cost
 
 log = logging.getLogger("armdyn")
 
@@ -300,6 +300,7 @@ class Robot:
         The chosen one is the cheapest exact method: least multiplications + additions + 8
         divisions, the catalogue's first of equals.
         """
+        find(quantity)
         chosen = cheapest(self.chain, quantity)
         natural = self.chain.on(float)
         return [
@@ -321,9 +322,7 @@ class Robot:
         tuple of their results (of one quantity: its result); ``out=`` takes such a tuple.
         """
         for quantity in quantities:
-            if not isinstance(quantity, str) or quantity not in ARGUMENTS:
-                known = ", ".join(ARGUMENTS)
-                raise MethodError(f"no quantity {quantity!r}; known: {known}")
+            find(quantity)
         if not quantities:
             raise MethodError("function() takes the names of quantities, at least one")
         return self._do(*map(Task, quantities))

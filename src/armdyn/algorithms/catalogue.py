@@ -1,9 +1,10 @@
-"""The catalogue: quantity -> method name -> function, paper, count on generic arms.
+"""The catalogue: quantity -> method name -> function, paper, equations.
 
 One file an algorithm, one function a quantity, one signature a quantity; each takes an ``Arm``
 (a view of a chain on some scalar) and the state, and knows nothing of what the scalars are.
 Adding a method is one file, one line here, one entry in ``docs/references.bib``: the tests, the
-counts and the comparison find it by themselves.
+counts and the comparison find it by themselves. What a method costs on generic arms is counted, by
+``docs/make_costs.py``, and kept in ``costs.py``.
 """
 
 from __future__ import annotations
@@ -32,23 +33,18 @@ from armdyn.algorithms import (
     zomaya_morris,
 )
 from armdyn.algorithms.coriolis import from_christoffel
-from armdyn.errors import MethodError
+from armdyn.algorithms.costs import COSTS
+from armdyn.errors import MethodError, unknown
 
 if TYPE_CHECKING:
     from armdyn.chain.arm import Arm
 
 FAR = 100.0  # times the largest m |c|^2 that a body can have: it costs as much accuracy
 
-STATE = {  # quantity -> the arguments after the arm, each a sequence of n scalars
-    "mass_matrix": ("q",),
-    "bias": ("q", "qd"),
-    "mass_matrix+bias": ("q", "qd"),  # a pair, for the papers that count both together
-    "gravity": ("q",),
-    "christoffel": ("q",),
-    "coriolis_matrix": ("q", "qd"),
-    "inverse_dynamics": ("q", "qd", "qdd"),
-    "forward_dynamics": ("q", "qd", "tau"),
-}
+# What users may know a method as.
+ALIASES = {"rnea": "newton-euler", "aba": "articulated-body"}
+
+Asked = str | tuple[str, ...]  # a quantity, or several that are computed together
 
 
 @dataclass(frozen=True)
@@ -62,9 +58,11 @@ class Method:
         where: the equations or table of that paper.
         view: the parameters it sees, "natural" or "minimal".
         exact: False for an approximation, which is never chosen by itself.
-        generic: its literal count on generic arms of n revolute joints, mul + add + double, a
-            polynomial in n; what is far from the best there is not tried on a given arm.
+        of: the quantities that it is made of. A robot computes each by the method of the same name
+            or, where there is none, by the cheapest; ``function`` computes them as the paper does.
+        join: makes such a function of functions that compute these quantities.
         refuses: why it does not apply to an arm, given its natural view; None if it does.
+        registered: whether a user brought it, so that it is chosen only where it proves right.
     """
 
     name: str
@@ -73,14 +71,10 @@ class Method:
     where: str = ""
     view: Literal["natural", "minimal"] = "natural"
     exact: bool = True
-    generic: str = ""
+    of: tuple[str, ...] = ()
+    join: Callable[..., Callable[..., Any]] | None = None
     refuses: Callable[[Arm], str | None] = lambda arm: None
-
-    def operations(self, n: int) -> float:
-        """How many operations it takes on a generic arm of n revolute joints; 0 if unknown."""
-        from armdyn.counting.polynomial import Polynomial
-
-        return float(Polynomial.parse(self.generic)(n)) if self.generic else 0.0
+    registered: bool = False
 
 
 def without_centres(arm: Arm) -> str | None:
@@ -104,45 +98,24 @@ CATALOGUE: dict[str, tuple[Method, ...]] = {
             lin1991.mass_matrix,
             "lin1991",
             "Fig. 3 unboxed, Table I",
-            generic="16.5n^2+77.5n-155",
             refuses=without_centres,
         ),
         Method(
-            "walker-orin",
-            walker_orin.mass_matrix,
-            "lin1991",
-            "Table I",
-            generic="18n^2+92n-110",
-            refuses=without_centres,
+            "walker-orin", walker_orin.mass_matrix, "lin1991", "Table I", refuses=without_centres
         ),
-        Method(
-            "renaud", renaud.mass_matrix, "lin1991", "Fig. A1, Table I", generic="22.5n^2+48.5n-132"
-        ),
-        Method(
-            "fijany-bejczy",
-            fijany_bejczy.mass_matrix,
-            "lin1991",
-            "(A10) to (A15), Table I",
-            generic="8.5n^2+157.5n-309",
-        ),
-        Method("lin-fang-1", lin_fang.formulation_1, "lin1999", "Table I", generic="16n^2+47n-61"),
-        Method(
-            "lin-fang-2", lin_fang.formulation_2, "lin1999", "Table II", generic="19.5n^2+31.5n-51"
-        ),
-        Method(
-            "lin-fang-3", lin_fang.formulation_3, "lin1999", "Table III", generic="20.5n^2+28.5n-49"
-        ),
-        Method(
-            "lin-fang-4", lin_fang.formulation_4, "lin1999", "Table IV", generic="8.5n^2+131.5n-215"
-        ),
-        Method("lin-fang-5", lin_fang.formulation_5, "lin1999", "Table V", generic="16n^2+51n-57"),
+        Method("renaud", renaud.mass_matrix, "lin1991", "Fig. A1, Table I"),
+        Method("fijany-bejczy", fijany_bejczy.mass_matrix, "lin1991", "(A10) to (A15), Table I"),
+        Method("lin-fang-1", lin_fang.formulation_1, "lin1999", "Table I"),
+        Method("lin-fang-2", lin_fang.formulation_2, "lin1999", "Table II"),
+        Method("lin-fang-3", lin_fang.formulation_3, "lin1999", "Table III"),
+        Method("lin-fang-4", lin_fang.formulation_4, "lin1999", "Table IV"),
+        Method("lin-fang-5", lin_fang.formulation_5, "lin1999", "Table V"),
         Method(
             "lin-fang-1-minimal",
             lin_fang_minimal.formulation_1,
             "lin1999",
             "Tables I, VII, (29) to (31)",
             "minimal",
-            generic="16n^2+37n-84",
         ),
         Method(
             "lin-fang-2-minimal",
@@ -150,22 +123,13 @@ CATALOGUE: dict[str, tuple[Method, ...]] = {
             "lin1999",
             "Tables II, VII, (32)",
             "minimal",
-            generic="19.5n^2+21.5n-74",
         ),
-        Method(
-            "kic",
-            kic.mass_matrix,
-            "kang",
-            "eq. 9",
-            generic="13/6n^3+19.5n^2+397/3n-12",
-            refuses=without_centres,
-        ),
+        Method("kic", kic.mass_matrix, "kang", "eq. 9", refuses=without_centres),
         Method(
             "kic-augmented",
             kic_augmented.mass_matrix,
             "kang",
             "eqs. 23, 24, steps 1 to 4",
-            generic="11.5n^2+152.5n-220",
             refuses=without_centres,
         ),
         Method(
@@ -173,7 +137,6 @@ CATALOGUE: dict[str, tuple[Method, ...]] = {
             gdahj.mass_matrix,
             "safeea2018",
             "Algorithm 1, Table I",
-            generic="5.5n^2+231.5n-33",
             refuses=without_centres,
         ),
         Method(
@@ -181,227 +144,128 @@ CATALOGUE: dict[str, tuple[Method, ...]] = {
             gdahj.mass_matrix_in_one_sum,
             "safeea2018",
             "Algorithm 1",
-            generic="5.5n^2+225.5n-57",
             refuses=without_centres,
         ),
-        Method("crba", crba.mass_matrix, "safeea2018", "Table I", generic="16n^2+57n-73"),
+        Method("crba", crba.mass_matrix, "safeea2018", "Table I"),
         Method(
-            "crba-minimal",
-            crba.mass_matrix,
-            "armdyn",
-            "crba on the minimal parameters",
-            "minimal",
-            generic="16n^2+52n-84",
+            "crba-minimal", crba.mass_matrix, "armdyn", "crba on the minimal parameters", "minimal"
         ),
-        Method(
-            "lagrange",
-            lagrange.mass_matrix,
-            "zomaya1988",
-            "eqs. 3, 6 to 9",
-            generic="3n^3+53.5n^2-84.5n+38",
-        ),
-        Method(
-            "newton-euler",
-            newton_euler.mass_matrix,
-            "safeea2018",
-            "note under Table I",
-            generic="78n^2-104n+25",
-        ),
-        Method("hybrid", hybrid.mass_matrix, "armdyn", generic="5.5n^2+171.5n-85"),
-        Method(
-            "hybrid-minimal",
-            hybrid.mass_matrix,
-            "armdyn",
-            view="minimal",
-            generic="5.5n^2+166.5n-96",
-        ),
-        Method(
-            "momentum",
-            momentum.mass_matrix,
-            "armdyn",
-            generic="5.5n^2+185.5n-252",
-            refuses=without_centres,
-        ),
+        Method("lagrange", lagrange.mass_matrix, "zomaya1988", "eqs. 3, 6 to 9"),
+        Method("newton-euler", newton_euler.mass_matrix, "safeea2018", "note under Table I"),
+        Method("hybrid", hybrid.mass_matrix, "armdyn"),
+        Method("hybrid-minimal", hybrid.mass_matrix, "armdyn", view="minimal"),
+        Method("momentum", momentum.mass_matrix, "armdyn", refuses=without_centres),
     ),
     "bias": (
-        Method(
-            "lin1991",
-            lin1991.bias,
-            "lin1991",
-            "Fig. 3, Table II",
-            generic="33.5n^2+79.5n-176",
-            refuses=without_centres,
-        ),
-        Method("newton-euler", newton_euler.bias, "luh1980", generic="179n-184"),
-        Method(
-            "newton-euler-minimal",
-            newton_euler.bias,
-            "lin1999",
-            "Theorem 1",
-            "minimal",
-            generic="161n-184",
-        ),
-        Method(
-            "lagrange",
-            lagrange.bias,
-            "zomaya1988",
-            "eqs. 2, 5, and 16 in order",
-            generic="2.25n^4+25/3n^3+64.25n^2-521/6n+37",
-        ),
-        Method(
-            "kic",
-            kic.bias,
-            "kang",
-            "eqs. 8, 10",
-            generic="4n^4+14n^3+29.5n^2+181.5n-9",
-            refuses=without_centres,
-        ),
+        Method("lin1991", lin1991.bias, "lin1991", "Fig. 3, Table II", refuses=without_centres),
+        Method("newton-euler", newton_euler.bias, "luh1980"),
+        Method("newton-euler-minimal", newton_euler.bias, "lin1999", "Theorem 1", "minimal"),
+        Method("lagrange", lagrange.bias, "zomaya1988", "eqs. 2, 5, and 16 in order"),
+        Method("kic", kic.bias, "kang", "eqs. 8, 10", refuses=without_centres),
         Method(
             "kic-augmented",
             kic_augmented.bias,
             "kang",
             "eqs. 8, 25 to 27, steps 1 to 7",
-            generic="23/3n^3+17n^2+361/3n-186",
             refuses=without_centres,
         ),
-        Method(
-            "zomaya-morris",
-            zomaya_morris.bias,
-            "zomaya1988",
-            "eqs. 13 to 17",
-            exact=False,
-            generic="4.5n^4+26/3n^3+49n^2-445/6n+37",
-        ),
-    ),
-    "mass_matrix+bias": (
-        Method(
-            "lin1991",
-            lin1991.mass_matrix_and_bias,
-            "lin1991",
-            "Fig. 3, Table II",
-            generic="38n^2+80n-157",
-            refuses=without_centres,
-        ),
+        Method("zomaya-morris", zomaya_morris.bias, "zomaya1988", "eqs. 13 to 17", exact=False),
     ),
     "gravity": (
-        Method(
-            "lin1991",
-            lin1991.gravity,
-            "lin1991",
-            "(67)",
-            generic="55n-53",
-            refuses=without_centres,
-        ),
-        Method("newton-euler", newton_euler.gravity, "luh1980", generic="66n-39"),
-        Method(
-            "newton-euler-minimal",
-            newton_euler.gravity,
-            "lin1999",
-            "Theorem 1",
-            "minimal",
-            generic="32n-14",
-        ),
+        Method("lin1991", lin1991.gravity, "lin1991", "(67)", refuses=without_centres),
+        Method("newton-euler", newton_euler.gravity, "luh1980"),
+        Method("newton-euler-minimal", newton_euler.gravity, "lin1999", "Theorem 1", "minimal"),
     ),
     "christoffel": (
         Method(
-            "lin1991",
-            lin1991.christoffel,
-            "lin1991",
-            "(45) to (47), (66)",
-            generic="5/3n^3+19n^2+208/3n-175",
-            refuses=without_centres,
+            "lin1991", lin1991.christoffel, "lin1991", "(45) to (47), (66)", refuses=without_centres
         ),
-        Method(
-            "kic",
-            kic.christoffel,
-            "kang",
-            "eq. 10, symmetrised",
-            generic="4n^4+13n^3+24n^2+131n-12",
-            refuses=without_centres,
-        ),
+        Method("kic", kic.christoffel, "kang", "eq. 10, symmetrised", refuses=without_centres),
         Method(
             "kic-augmented",
             kic_augmented.christoffel,
             "kang",
             "steps 1 to 7, symmetrised",
-            generic="20/3n^3+15.5n^2+701/6n-195",
             refuses=without_centres,
         ),
-        Method(
-            "lagrange",
-            lagrange.christoffel,
-            "zomaya1988",
-            "eq. 16 in order",
-            generic="2.25n^4+22/3n^3+52.75n^2-271/3n+37",
-        ),
-        Method(
-            "momentum",
-            momentum.christoffel,
-            "armdyn",
-            generic="5/3n^3+10n^2+499/3n-242",
-            refuses=without_centres,
-        ),
+        Method("lagrange", lagrange.christoffel, "zomaya1988", "eq. 16 in order"),
+        Method("momentum", momentum.christoffel, "armdyn", refuses=without_centres),
     ),
     "coriolis_matrix": (
-        Method(
-            "newton-euler",
-            newton_euler.coriolis_matrix,
-            "armdyn",
-            "the polarised bias",
-            generic="360n^2-438n",
-        ),
+        Method("newton-euler", newton_euler.coriolis_matrix, "armdyn", "the polarised bias"),
     ),
     "inverse_dynamics": (
-        Method("newton-euler", newton_euler.inverse_dynamics, "luh1980", generic="180n-157"),
+        Method("newton-euler", newton_euler.inverse_dynamics, "luh1980"),
         Method(
-            "newton-euler-minimal",
-            newton_euler.inverse_dynamics,
-            "lin1999",
-            "Theorem 1",
-            "minimal",
-            generic="162n-161",
+            "newton-euler-minimal", newton_euler.inverse_dynamics, "lin1999", "Theorem 1", "minimal"
         ),
     ),
     "forward_dynamics": (
         Method(
-            "ldl", forward_dynamics.ldl, "lin1991", "conclusion", generic="1/3n^3+19n^2+767/3n-339"
+            "ldl",
+            forward_dynamics.ldl,
+            "lin1991",
+            "conclusion",
+            of=("mass_matrix", "bias"),
+            join=forward_dynamics.from_methods,
         ),
-        Method(
-            "articulated-body",
-            articulated_body.forward_dynamics,
-            "featherstone1983",
-            generic="429n-483",
-        ),
+        Method("articulated-body", articulated_body.forward_dynamics, "featherstone1983"),
     ),
-}
-_SUMMED = {  # generic counts of the Coriolis matrix summed from Christoffel symbols
-    "lin1991": "11/3n^3+16n^2+208/3n-174",
-    "kic": "4n^4+15n^3+23n^2+131n-12",
-    "kic-augmented": "26/3n^3+14.5n^2+689/6n-195",
-    "lagrange": "2.25n^4+28/3n^3+49.75n^2-271/3n+38",
-    "momentum": "11/3n^3+7n^2+499/3n-241",
 }
 CATALOGUE["coriolis_matrix"] += tuple(
     replace(
         method,
         function=from_christoffel(method.function),
-        generic=_SUMMED.get(method.name, ""),
+        of=("christoffel",),
+        join=from_christoffel,
     )
     for method in CATALOGUE["christoffel"]
 )
+TOGETHER: dict[tuple[str, ...], tuple[Method, ...]] = {  # what computes several quantities at once
+    ("mass_matrix", "bias"): (
+        Method(
+            "lin1991",
+            lin1991.mass_matrix_and_bias,
+            "lin1991",
+            "Fig. 3, Table II",
+            refuses=without_centres,
+        ),
+    )
+}
 
 
-def methods(quantity: str) -> tuple[Method, ...]:
-    """All methods of a quantity, in the catalogue's order."""
-    if quantity not in CATALOGUE:
-        raise MethodError(f"no quantity {quantity!r}; known: {', '.join(CATALOGUE)}")
+def methods(quantity: Asked) -> tuple[Method, ...]:
+    """All methods of a quantity, in the catalogue's order; of several those for all together."""
+    if isinstance(quantity, tuple):
+        return TOGETHER.get(quantity, ())
+    if not isinstance(quantity, str) or quantity not in CATALOGUE:
+        raise MethodError(unknown("quantity", quantity, CATALOGUE))
     return CATALOGUE[quantity]
 
 
-def find(quantity: str, name: str) -> Method:
-    """The method of that name."""
-    for method in methods(quantity):
-        if method.name == name:
-            return method
-    known = ", ".join(method.name for method in methods(quantity))
-    raise MethodError(f"no method {name!r} for {quantity}; known: {known}")
+def find(quantity: Asked, name: str) -> Method:
+    """The method of that name or alias."""
+    known = {method.name: method for method in methods(quantity)}
+    aliased = ALIASES.get(name, name) if isinstance(name, str) else name
+    if isinstance(aliased, str) and aliased in known:
+        return known[aliased]
+    what = quantity if isinstance(quantity, str) else " and ".join(quantity)
+    raise MethodError(unknown("method", name, known, f" for {what}"))
+
+
+def operations(quantity: Asked, name: str, n: int) -> float | None:
+    """How many operations a method takes on a generic arm of n revolute joints; None if unknown.
+
+    That is its literal count without divisions, multiplications, additions and doublings, as
+    counted when ``costs.py`` was written.
+    """
+    counted = COSTS.get(quantity, {}).get(name)
+    if counted is None:
+        return None
+    denominator, numerators = counted
+    return sum(numerator * n**k for k, numerator in enumerate(numerators)) / denominator
+
+
+def registered() -> bool:
+    """Whether a user brought a method of any quantity."""
+    return any(method.registered for row in CATALOGUE.values() for method in row)

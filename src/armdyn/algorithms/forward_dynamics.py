@@ -51,8 +51,8 @@ def from_methods(mass_matrix: MassMatrix, bias: Bias) -> ForwardDynamics:
         arm: Arm, q: Sequence[Scalar], qd: Sequence[Scalar], tau: Sequence[Scalar]
     ) -> Row:
         """Joint accelerations qdd (n,) under torques tau: M, with rotors, and b, then L^T D L."""
-        M = with_rotors(mass_matrix(arm, q), arm)
-        return solve(M, [t - b for t, b in zip(tau, bias(arm, q, qd), strict=True)])
+        rest = [t - b for t, b in zip(tau, bias(arm, q, qd), strict=True)]
+        return solve(with_rotors(mass_matrix(arm, q), arm), rest)
 
     return forward_dynamics
 

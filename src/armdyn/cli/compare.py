@@ -10,7 +10,7 @@ from rich.progress import Progress
 
 from armdyn import comparison
 from armdyn.cli.arguments import add_robot, listed, load
-from armdyn.comparison.report import renderables
+from armdyn.comparison.rendering import renderables
 from armdyn.errors import ArmdynError
 from armdyn.output import files
 from armdyn.output.report import console

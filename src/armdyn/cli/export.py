@@ -7,6 +7,7 @@ from pathlib import Path
 
 from armdyn import export
 from armdyn.cli.arguments import add_robot, listed, load
+from armdyn.quantities import QUANTITIES
 
 HELP = "write an arm's dynamics as source: C99"
 
@@ -18,14 +19,14 @@ def add_options(command: argparse.ArgumentParser) -> None:
         "--quantity",
         metavar="LIST",
         default="mass_matrix,bias,inverse_dynamics,forward_dynamics",
-        help=f"what to export, separated by commas: all, or {', '.join(export.RESULTS)} "
+        help=f"what to export, separated by commas: all, or {', '.join(QUANTITIES)} "
         "(default: %(default)s)",
     )
-    command.add_argument("--to", choices=["c"], default="c", help="the language")
+    command.add_argument("--to", choices=list(export.WRITERS), default="c", help="the language")
     command.add_argument(
         "-o", "--output", metavar="DIR", type=Path, default=Path(), help="where the files go"
     )
-    command.add_argument("--dtype", choices=["double", "float"], default="double")
+    command.add_argument("--dtype", choices=list(export.DTYPES), default="double")
     command.add_argument(
         "--method",
         metavar="LIST",
@@ -43,12 +44,12 @@ def add_options(command: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> None:
     """Write an arm's dynamics as source, and say where."""
     asked = listed(arguments.quantity)
-    quantities = list(export.RESULTS) if asked == ["all"] else asked
+    quantities = list(QUANTITIES) if asked == ["all"] else asked
     methods: dict[str, str] = {}
     for item in listed(arguments.method):
         quantity, given, method = item.partition("=")
         methods |= {quantity: method} if given else dict.fromkeys(quantities, item)
-    texts = export.c_files(
+    texts = export.WRITERS[arguments.to](
         load(arguments).chain,
         quantities,
         dtype=arguments.dtype,

@@ -3,32 +3,35 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from armdyn import engine
 from armdyn.algorithms import catalogue
-from armdyn.algorithms.catalogue import Method
+from armdyn.algorithms.catalogue import ALIASES, Method
 from armdyn.chain import Chain
 from armdyn.comparison import stopwatch
 from armdyn.comparison.exactness import DIGITS, Reference, random_states
-from armdyn.comparison.ranking import LARGEST, Ranking, Row, Verdict, ranked
+from armdyn.comparison.limits import check_sizes
+from armdyn.comparison.progress import Progress, told
+from armdyn.comparison.ranking import LARGEST, Measured, Ranking, Verdict, ranked
 from armdyn.comparison.stopwatch import Call
 from armdyn.counting import count
-from armdyn.errors import MethodError
+from armdyn.errors import MethodError, instead, listed, shorten, unknown
+from armdyn.loaders import load
+from armdyn.output import files
 from armdyn.papers import published
-from armdyn.quantities import ARGUMENTS, SHAPES, Task, cheapest, program_cost, shapes
+from armdyn.quantities import SEVERAL, Task, cheapest, find, program_cost, shapes
 from armdyn.robot import Robot
 
-QUANTITIES = tuple(quantity for quantity in catalogue.CATALOGUE if quantity in SHAPES)
+QUANTITIES = SEVERAL  # that can be compared
 DEFAULT = ("mass_matrix", "bias")
 BATCH = 4096
 STATES = 50  # at which errors are measured; fewer on long arms, whose fifty digits take long
-
-Progress = Callable[[str, int, int], None]  # what is being done, steps done, steps in all
 
 
 @dataclass(frozen=True, repr=False)
@@ -62,71 +65,109 @@ class Comparison:
         return f"Comparison({self.robot!r}, {found}{f'; {wrong} WRONG' if wrong else ''})"
 
     def __str__(self) -> str:
-        from armdyn.comparison import report
+        from armdyn.comparison import rendering
 
-        return report.text(self)
+        return rendering.text(self)
 
     def _repr_html_(self) -> str:
-        from armdyn.comparison import report
+        from armdyn.comparison import rendering
 
-        return report.html(self)
+        return rendering.html(self)
 
     def to_dict(self) -> dict[str, Any]:
         """All of it as plain data, with units in the names."""
-        from armdyn.comparison import report
+        from armdyn.comparison import rendering
 
-        return report.data(self)
+        return rendering.data(self)
 
     def to_csv(self) -> str:
         """A line a method."""
-        from armdyn.comparison import report
+        from armdyn.comparison import rendering
 
-        return report.csv_text(self)
+        return rendering.csv_text(self)
 
-    def plot(self, path: str) -> None:
-        """Bars of operations and times; the suffix, .png or .svg, chooses the format."""
-        from armdyn.comparison import plot
+    def plot(self, path: str | Path | None = None) -> Any:
+        """Bars of operations and times, a matplotlib figure that a notebook shows.
 
-        plot.draw(self, path)
+        With a path it is written, too; the suffix, .png or .svg, chooses the format.
+        """
+        from armdyn.comparison import bars
+
+        if path is not None:
+            files.check_picture(path)
+        figure = bars.draw(self)
+        if path is not None:
+            files.save_picture(figure, path)
+        return figure
+
+
+class Interrupted(KeyboardInterrupt):
+    """Ctrl-C in a comparison.
+
+    Attributes:
+        partial: the comparison as far as it went, the quantities that were finished.
+    """
+
+    def __init__(self, partial: Comparison) -> None:
+        super().__init__()
+        self.partial = partial
 
 
 def compare(
-    robot: Robot,
-    quantities: Sequence[str] = DEFAULT,
+    robot: Robot | Chain | str | Path,
+    quantities: str | Sequence[str] = DEFAULT,
     methods: Sequence[str] | None = None,
     *,
     batch: int = BATCH,
     states: int | None = None,
     seconds: float = 1.0,
-    progress: Progress | None = None,
+    progress: Progress | bool | None = None,
 ) -> Comparison:
     """Run every method of some quantities on an arm: count, compile, time, check.
 
     Args:
-        robot: the arm.
+        robot: the arm, or what ``armdyn.load`` makes one of.
         quantities: their names.
         methods: only these; all that apply to the arm if not given.
         batch: how many states are computed in one call for the time a state in a batch.
         states: at how many random states errors are measured.
         seconds: how long the stopwatch runs for each quantity, on single calls and on batches.
-        progress: is told what is being done, steps done and steps in all.
+        progress: is told what is being done, steps done and steps in all; True shows a bar.
+
+    Raises:
+        MethodError: for what is not known, or would take too long or too much memory.
+        Interrupted: a KeyboardInterrupt that has what was finished until then.
     """
-    for name, value in (("batch", batch), ("states", states)):
-        if value is not None and value < 1:
-            raise MethodError(f"{name} is {value}; expected 1 or more")
-    plan = {quantity: _able(robot.chain, quantity, methods) for quantity in quantities}
+    robot = _robot(robot)
+    quantities = (quantities,) if isinstance(quantities, str) else tuple(quantities)
+    methods = (methods,) if isinstance(methods, str) else methods
+    plan = _plan(robot.chain, quantities, methods)
     if states is None:
         states = min(STATES, max(3, 4000 // robot.n**2))
-    meter = _Meter(progress, sum(len(able) + 2 for able, _ in plan.values()))
-    largest = math.inf if methods else LARGEST
-    rankings = []
-    for quantity, (able, refused) in plan.items():
-        bench = _Bench(robot.chain, quantity, batch, states, seconds, meter)
-        rows = bench.rows([m for m in able if m.operations(robot.n) <= largest])
-        left_out = [m for m in able if m.operations(robot.n) > largest]
-        rows += [bench.described(method) for method in left_out]
-        cost = program_cost(robot.chain, quantity, bench.chosen)
-        rankings.append(ranked(quantity, rows, bench.chosen, cost, bench.reference, refused))
+    check_sizes(robot.n, quantities, batch, states, seconds)
+    finished: list[Ranking] = []
+    try:
+        with told(progress, robot.name) as tell:
+            meter = _Meter(tell, sum(len(able) + 2 for able, _ in plan.values()))
+            for quantity, (able, refused) in plan.items():
+                bench = _Bench(robot.chain, quantity, batch, states, seconds, meter)
+                finished.append(bench.ranking(able, refused, math.inf if methods else LARGEST))
+    except KeyboardInterrupt:
+        raise Interrupted(_whole(robot, finished, batch, states)) from None
+    return _whole(robot, finished, batch, states)
+
+
+def _robot(given: Robot | Chain | str | Path) -> Robot:
+    if isinstance(given, Robot):
+        return given
+    if isinstance(given, Chain):
+        return Robot(given)
+    if isinstance(given, (str, Path)):
+        return load(given)
+    raise MethodError(f"{shorten(given)} is no arm; expected a Robot, a Chain or an arm's name")
+
+
+def _whole(robot: Robot, rankings: Sequence[Ranking], batch: int, states: int) -> Comparison:
     info = engine.info()
     return Comparison(
         robot.name,
@@ -140,20 +181,38 @@ def compare(
     )
 
 
-def _able(
-    chain: Chain, quantity: str, names: Sequence[str] | None
-) -> tuple[list[Method], dict[str, str]]:
-    """The methods that apply to the arm, and why the others do not."""
-    if quantity not in QUANTITIES:
-        known = ", ".join(QUANTITIES)
-        raise MethodError(f"no methods to compare for quantity {quantity!r}; known: {known}")
-    asked = catalogue.methods(quantity)
+Able = tuple[list[Method], dict[str, str]]  # methods that apply, and why the others do not
+
+
+def _plan(chain: Chain, quantities: Sequence[str], names: Sequence[str] | None) -> dict[str, Able]:
+    """What is to be compared; every name must be known, and each quantity have one of them."""
+    if not quantities:
+        raise MethodError(f"no quantity to compare; known: {listed(QUANTITIES)}")
+    for quantity in quantities:
+        if quantity not in QUANTITIES:
+            raise MethodError(unknown("methods to compare for quantity", quantity, QUANTITIES))
     if names is not None:
-        asked = tuple(method for method in asked if method.name in names)
-        if not asked:
-            known = ", ".join(method.name for method in catalogue.methods(quantity))
-            found = ", ".join(names) or "none"
-            raise MethodError(f"{quantity} has no such method: {found}; known: {known}")
+        for name in names:
+            if not isinstance(name, str):
+                raise MethodError(f"methods are names, not {shorten(name)}")
+        names = [ALIASES.get(name, name) for name in names]
+        _check_names(names, {quantity: catalogue.methods(quantity) for quantity in quantities})
+    return {quantity: _able(chain, quantity, names) for quantity in quantities}
+
+
+def _check_names(names: Sequence[str], rows: Mapping[str, Sequence[Method]]) -> None:
+    known = {quantity: [method.name for method in row] for quantity, row in rows.items()}
+    everywhere = dict.fromkeys(name for row in known.values() for name in row)
+    strangers = [name for name in names if name not in everywhere]
+    for quantity, row in known.items():
+        if strangers or not set(row) & set(names):
+            wrong = listed(strangers or names) or "none"
+            hint = instead((strangers or names or [""])[0], row)
+            raise MethodError(f"{quantity} has no such method: {wrong}; {hint}")
+
+
+def _able(chain: Chain, quantity: str, names: Sequence[str] | None) -> Able:
+    asked = [m for m in catalogue.methods(quantity) if names is None or m.name in names]
     natural = chain.on(float)
     reasons = {method.name: method.refuses(natural) for method in asked}
     refused = {name: reason for name, reason in reasons.items() if reason}
@@ -194,11 +253,19 @@ class _Bench:
         few, many = random_states(chain, states), random_states(chain, batch, seed=1)
         self.reference = Reference(chain, quantity, few)
         self.few, self.many = (
-            [numbers[argument] for argument in ARGUMENTS[quantity]] for numbers in (few, many)
+            [numbers[argument] for argument in find(quantity).arguments] for numbers in (few, many)
         )
         self.chosen = cheapest(chain, quantity)
 
-    def rows(self, methods: list[Method]) -> list[Row]:
+    def ranking(self, able: list[Method], refused: dict[str, str], largest: float) -> Ranking:
+        """All methods in order; those of more operations than ``largest`` are not run."""
+        known = {m.name: catalogue.operations(self.quantity, m.name, self.chain.n) for m in able}
+        run = [m for m in able if (known[m.name] or 0) <= largest]
+        rows = self.rows(run) + [self.described(m) for m in able if m not in run]
+        cost = program_cost(self.chain, self.quantity, self.chosen)
+        return ranked(self.quantity, rows, self.chosen, cost, self.reference, refused)
+
+    def rows(self, methods: list[Method]) -> list[Measured]:
         """Methods that are run: first checked one by one, then timed in turns."""
         rows, functions = {}, {}
         for method in methods:
@@ -220,17 +287,18 @@ class _Bench:
             for name, row in rows.items()
         ]
 
-    def described(self, method: Method) -> Row:
+    def described(self, method: Method) -> Measured:
         """A method as known without running it."""
         kinds = self.chain.kinds
         generic = published.operations(self.quantity, method.name, kinds)
         printed = generic is not None
-        if not printed and method.generic and "P" not in kinds:
-            generic = int(method.operations(self.chain.n))
+        counted = catalogue.operations(self.quantity, method.name, self.chain.n)
+        if not printed and counted is not None and "P" not in kinds:
+            generic = int(counted)
         known = method.name, method.paper, method.where, method.exact
-        return Row(*known, method.name == self.chosen, generic, printed)
+        return Measured(*known, method.name == self.chosen, generic, printed)
 
-    def _checked(self, method: Method, values: np.ndarray) -> Row:
+    def _checked(self, method: Method, values: np.ndarray) -> Measured:
         """A method with its operations and the error of its results."""
         row = self.described(method)
         if not row.published:

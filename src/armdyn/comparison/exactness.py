@@ -9,20 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from armdyn.algorithms import catalogue
 from armdyn.chain import Chain
 from armdyn.errors import MethodError
-from armdyn.quantities import ARGUMENTS, Task, formula
+from armdyn.quantities import NEGLIGIBLE, QUANTITIES, ROUNDING, Task, formula, reference
 
 DIGITS = 50
-REFERENCES: Mapping[str, tuple[str, ...]] = {  # the first that applies judges the others
-    "christoffel": ("momentum", "lagrange"),
-    "forward_dynamics": ("articulated-body",),
-}
-NEGLIGIBLE = 1e-6  # what a joint with less of a quantity than others is measured by is theirs
 NOTHING = 1e-40  # less than this is the rounding of fifty digits
-ROUNDING = 1e-10  # a right method may lose so much,
-WORSE = 100  # or so often what rounding costs where frames are remote
+WORSE = 100  # so often what rounding costs where frames are remote may a right method lose, too
 
 EPS = float(np.finfo(float).eps)
 
@@ -80,14 +73,9 @@ class Reference:
     """
 
     def __init__(self, chain: Chain, quantity: str, states: States) -> None:
-        natural = chain.on(float)
-        self.method = next(
-            name
-            for name in REFERENCES.get(quantity, ("newton-euler",))
-            if not catalogue.find(quantity, name).refuses(natural)
-        )
+        self.method = reference(chain, quantity)
         task = Task(quantity, self.method)
-        columns = [states[argument].tolist() for argument in ARGUMENTS[quantity]]
+        columns = [states[argument].tolist() for argument in QUANTITIES[quantity].arguments]
         with localcontext(prec=DIGITS):
             try:
                 self._truth = _evaluated(formula(chain, Decimal, task), Decimal, columns)
@@ -100,9 +88,9 @@ class Reference:
 
     def error(self, values: np.ndarray) -> float:
         """The largest error of all states; infinite where a number is not finite."""
-        if not np.isfinite(values).all():
-            return math.inf
         flat = values.reshape(len(self._truth), -1).tolist()
+        if not all(math.isfinite(value) for row in flat for value in row):
+            return math.inf
         with localcontext(prec=DIGITS):
             apart = [
                 [Decimal(value) - true for value, true in zip(*pair, strict=True)]

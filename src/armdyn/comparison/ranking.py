@@ -16,8 +16,8 @@ Verdict = Literal["right", "wrong", "approximate", "not run"]
 
 
 @dataclass(frozen=True)
-class Row:
-    """A method on the arm.
+class Measured:
+    """A method on the arm, and what was measured of it.
 
     Attributes:
         method, paper, where, exact: as in the catalogue.
@@ -58,20 +58,20 @@ class Ranking:
     """
 
     quantity: str
-    rows: tuple[Row, ...]
+    rows: tuple[Measured, ...]
     chosen: str
     reason: str
     remarks: tuple[str, ...]
 
     @property
-    def wrong(self) -> list[Row]:
+    def wrong(self) -> list[Measured]:
         """The methods whose result is wrong."""
         return [row for row in self.rows if row.verdict == "wrong"]
 
 
 def ranked(
     quantity: str,
-    rows: list[Row],
+    rows: list[Measured],
     chosen: str,
     cost: int,
     reference: Reference,
@@ -110,7 +110,7 @@ def ranked(
     return Ranking(quantity, tuple(rows), chosen, reason, tuple(remarks))
 
 
-def _reason(name: str, cost: int, rows: list[Row], right: list[Row]) -> str:
+def _reason(name: str, cost: int, rows: list[Measured], right: list[Measured]) -> str:
     """Why Robot chooses what it chooses."""
     begin = f"Robot chooses {name}"
     found = next((row for row in rows if row.chosen), None)
@@ -136,7 +136,7 @@ def _reason(name: str, cost: int, rows: list[Row], right: list[Row]) -> str:
     )
 
 
-def _on_time(name: str, right: list[Row]) -> list[str]:
+def _on_time(name: str, right: list[Measured]) -> list[str]:
     """Whether the stopwatch agrees with the count."""
     chosen = next((row for row in right if row.method == name), None)
     if chosen is None or len(right) == 1:
@@ -153,7 +153,7 @@ def _on_time(name: str, right: list[Row]) -> list[str]:
     return [f"The stopwatch disagrees with the count: {'; '.join(found)}."]
 
 
-def _on_digits(name: str, right: list[Row]) -> list[str]:
+def _on_digits(name: str, right: list[Measured]) -> list[str]:
     """Whether the chosen method loses digits that others keep."""
     chosen = next((row for row in right if row.method == name), None)
     if chosen is None or chosen.error is None or chosen.error < LOST:
@@ -167,7 +167,7 @@ def _on_digits(name: str, right: list[Row]) -> list[str]:
     ]
 
 
-def _on_wrong(reference: Reference, rows: list[Row]) -> list[str]:
+def _on_wrong(reference: Reference, rows: list[Measured]) -> list[str]:
     """What is wrong, and by what it was judged."""
     wrong = [row for row in rows if row.verdict == "wrong"]
     remarks = [

@@ -37,18 +37,18 @@ from dataclasses import astuple, dataclass, fields, replace
 from typing import Any, Literal, get_args
 
 from armdyn.algorithms import catalogue
-from armdyn.algorithms.catalogue import Method
+from armdyn.algorithms.catalogue import Asked, Method
 from armdyn.algorithms.stages import Watcher, watcher
 from armdyn.chain import Chain
 from armdyn.chain.arm import Arm
 from armdyn.counting.polynomial import Polynomial
 from armdyn.counting.rules import sealing
 from armdyn.counting.scalars import Counted, Position, Tally
-from armdyn.errors import MethodError
+from armdyn.errors import MethodError, unknown
 from armdyn.program.passes import needed
 from armdyn.program.program import Op, Program
 from armdyn.program.tape import Tape
-from armdyn.quantities import Task, cheapest, formula
+from armdyn.quantities import Task, arguments, cheapest, formula
 
 Kind = Literal["literal", "folded", "shared", "program"]
 ON_HAND = "on hand"  # the mark of what shared counts do not charge
@@ -96,7 +96,7 @@ def count(
     """
     chain = _without_rotors(getattr(robot, "chain", robot))
     if kind not in get_args(Kind):
-        raise MethodError(f"no kind of count {kind!r}; known: {', '.join(get_args(Kind))}")
+        raise MethodError(unknown("kind of count", kind, get_args(Kind)))
     jobs = _jobs(chain, quantity, method)
     if kind in ("shared", "program"):
         jobs = [_as_compiled(chain, job) for job in jobs]
@@ -133,25 +133,28 @@ def growth(
 
 # Which functions to run, and on what -------------------------------------------------------------
 
-Job = tuple[str, Method]  # a quantity and the method to compute it by
+Job = tuple[tuple[str, ...], Method]  # quantities and the method that computes them
 
 
-def _jobs(chain: Chain, quantity: str | tuple[str, ...], method: str | None) -> list[Job]:
+def _jobs(chain: Chain, quantity: Asked, method: str | None) -> list[Job]:
     """The method of each quantity, or the one that computes all of them together."""
     names = (quantity,) if isinstance(quantity, str) else tuple(quantity)
     if not names:
         raise MethodError("count takes the name of a quantity, or several")
-    for together, row in catalogue.CATALOGUE.items():
-        if set(together.split("+")) == set(names) and any(found.name == method for found in row):
-            names = (together,)
+    jobs: list[Job] = [
+        (together, found)
+        for together, row in catalogue.TOGETHER.items()
+        for found in row
+        if set(together) == set(names) and found.name == method
+    ]
+    if not jobs:
+        jobs = [((name,), catalogue.find(name, method or cheapest(chain, name))) for name in names]
     natural = chain.on(float)
-    jobs = []
-    for name in names:
-        found = catalogue.find(name, method or cheapest(chain, name))
+    for quantities, found in jobs:
         reason = found.refuses(natural)
         if reason:
-            raise MethodError(f"{name} by {found.name} does not apply to {chain.name}: {reason}")
-        jobs.append((name, found))
+            what = " and ".join(quantities)
+            raise MethodError(f"{what} by {found.name} does not apply to {chain.name}: {reason}")
     return jobs
 
 
@@ -162,18 +165,18 @@ def _without_rotors(chain: Chain) -> Chain:
 
 
 def _as_compiled(chain: Chain, job: Job) -> Job:
-    """The job as Robot does it: ``ldl`` takes the cheapest mass matrix and bias."""
-    name, method = job
-    if method.name != "ldl":
+    """The job as Robot does it: what the method is made of by the methods that suit the arm."""
+    quantities, method = job
+    if not method.of:
         return job
-    solve = formula(chain, float, Task(name, method.name))
-    return name, replace(method, function=lambda arm, *state: solve(*state))
+    (quantity,) = quantities
+    compute = formula(chain, float, Task(quantity, method.name))
+    return quantities, replace(method, function=lambda arm, *state: compute(*state))
 
 
 def _state(jobs: list[Job]) -> list[str]:
     """The arguments that all of them take together."""
-    taken = {argument for name, _ in jobs for argument in catalogue.STATE[name]}
-    return [argument for argument in ("q", "qd", "qdd", "tau") if argument in taken]
+    return list(arguments([Task(name) for quantities, _ in jobs for name in quantities]))
 
 
 def _run(
@@ -183,8 +186,8 @@ def _run(
     token = watcher.set(watch)
     try:
         return tuple(
-            method.function(arm, *(state[argument] for argument in catalogue.STATE[name]))
-            for (name, method), arm in zip(jobs, arms, strict=True)
+            method.function(arm, *(state[argument] for argument in _state([(quantities, method)])))
+            for (quantities, method), arm in zip(jobs, arms, strict=True)
         )
     finally:
         watcher.reset(token)
@@ -222,7 +225,7 @@ def _record(chain: Chain, jobs: list[Job], on_hand: bool = False) -> tuple[Tape,
             for R in arms[0].rotations(state["q"]):
                 R.rows()
     results = _run(jobs, arms, state, tape.mark)
-    name = "_".join(name for name, _ in jobs)
+    name = "_".join(name for quantities, _ in jobs for name in quantities)
     return tape, tape.finish(name, results if len(results) > 1 else results[0])
 
 

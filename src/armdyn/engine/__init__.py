@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 import armdyn
+from armdyn.algorithms.catalogue import registered
 from armdyn.chain import Chain
 from armdyn.engine import cache, calls, jit, slow
 from armdyn.program.passes import place_fma
@@ -79,7 +80,9 @@ class Kernels:
 
     def _code(self, kind: str, dtype: str) -> bytes:
         """Object code, from the disk cache or newly made."""
-        key = cache.key(repr(self.chain), repr(self.asked), kind, dtype, *fingerprint())
+        # What a user registered is not in armdyn's text: then the program itself is the question.
+        asked = str(self.program) if registered() else repr(self.asked)
+        key = cache.key(repr(self.chain), asked, kind, dtype, *fingerprint())
         entry = cache.get(key)
         if entry is None:
             code = jit.compile(self.program, kind, dtype)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import shutil
 import tempfile
@@ -58,12 +59,19 @@ def check_writable(path: str | Path) -> None:
 
 
 def figure(width: float, height: float) -> Any:
-    """An empty matplotlib figure of that size [inch]."""
+    """An empty matplotlib figure of that size [inch], which notebooks show."""
     try:
         from matplotlib.figure import Figure
     except ImportError:
         raise ArmdynError("plots need matplotlib: pip install 'armdyn[plot]'") from None
-    return Figure(figsize=(width, height), layout="constrained")
+
+    class Shown(Figure):  # in a notebook, whatever matplotlib's back end is
+        def _repr_png_(self) -> bytes:
+            page = io.BytesIO()
+            self.savefig(page, format="png")
+            return page.getvalue()
+
+    return Shown(figsize=(width, height), layout="constrained")
 
 
 def check_picture(path: str | Path) -> None:

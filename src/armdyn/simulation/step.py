@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from armdyn.algorithms.drives import friction
 from armdyn.algorithms.forward_dynamics import solve
 from armdyn.algorithms.hamilton import momentum_and_slope
 from armdyn.chain import Chain
@@ -16,7 +17,7 @@ from armdyn.engine import Kernels
 from armdyn.program.passes import drop_unused
 from armdyn.program.program import Program
 from armdyn.program.tape import record
-from armdyn.quantities import Task, formula, friction
+from armdyn.quantities import Task, formula
 from armdyn.simulation.controllers import LAWS
 from armdyn.simulation.integrators import AB4, RK4, midpoint_iterated, midpoint_step
 from armdyn.spatial import Scalar, select_lt

@@ -5,16 +5,16 @@ from __future__ import annotations
 from typing import Any
 
 from armdyn.comparison import Comparison
-from armdyn.comparison.ranking import Ranking, Row
-from armdyn.comparison.report import duration, title
+from armdyn.comparison.ranking import Measured, Ranking
+from armdyn.comparison.rendering import duration, title
 from armdyn.output import files
 
 CHOSEN, OTHER, WRONG, APPROXIMATE = "#2e8b57", "#1f5f99", "#c0392b", "#b8a038"
 PALE = 0.4  # the opacity of the second bar of a pair
 
 
-def draw(comparison: Comparison, path: str) -> None:
-    """A line of two panels a quantity; the suffix chooses the format."""
+def draw(comparison: Comparison) -> Any:
+    """A matplotlib figure: a line of two panels a quantity."""
     heights = [len(_run(ranking)) + 4 for ranking in comparison.rankings]
     figure = files.figure(11, 0.24 * sum(heights))
     grid = figure.subplots(len(heights), 2, squeeze=False, height_ratios=heights)
@@ -22,7 +22,7 @@ def draw(comparison: Comparison, path: str) -> None:
         _operations(left, ranking)
         left.set_title(title(comparison, ranking), loc="left", parse_math=False)
         _times(right, ranking, comparison.batch)
-    files.save_picture(figure, path)
+    return figure
 
 
 def _operations(axes: Any, ranking: Ranking) -> None:
@@ -42,7 +42,9 @@ def _times(axes: Any, ranking: Ranking, batch: int) -> None:
     axes.set_xlabel(f"time [ns]: a call (pale), a state in a batch of {batch} (dark)")
 
 
-def _bars(axes: Any, rows: list[Row], values: list[Any], texts: list[str], **style: Any) -> None:
+def _bars(
+    axes: Any, rows: list[Measured], values: list[Any], texts: list[str], **style: Any
+) -> None:
     """A bar a method, the first on top, with its number at its end."""
     places = range(len(rows))
     bars = axes.barh(places, values, color=list(map(_colour, rows)), height=0.75, **style)
@@ -53,16 +55,16 @@ def _bars(axes: Any, rows: list[Row], values: list[Any], texts: list[str], **sty
     axes.spines[["top", "right"]].set_visible(False)
 
 
-def _run(ranking: Ranking) -> list[Row]:
+def _run(ranking: Ranking) -> list[Measured]:
     return [row for row in ranking.rows if row.verdict != "not run"]
 
 
-def _label(row: Row) -> str:
+def _label(row: Measured) -> str:
     if row.verdict in ("wrong", "approximate"):
         return f"{row.method} ({row.verdict})"
     return f"{row.method} (chosen)" if row.chosen else row.method
 
 
-def _colour(row: Row) -> str:
+def _colour(row: Measured) -> str:
     by_verdict = {"wrong": WRONG, "approximate": APPROXIMATE}
     return by_verdict.get(row.verdict, CHOSEN if row.chosen else OTHER)

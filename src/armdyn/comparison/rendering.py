@@ -18,7 +18,7 @@ from rich.text import Text
 
 from armdyn.chain.description import html_table
 from armdyn.comparison import Comparison
-from armdyn.comparison.ranking import Ranking, Row
+from armdyn.comparison.ranking import Measured, Ranking
 
 USUAL = 90  # columns from which no word is abbreviated,
 ROOMY, WIDE = 116, 140  # from which it says where in a paper, and from which there are bars
@@ -69,7 +69,7 @@ def legend(comparison: Comparison) -> str:
     )
 
 
-def cells(row: Row, brief: bool = False) -> tuple[str, ...]:
+def cells(row: Measured, brief: bool = False) -> tuple[str, ...]:
     """A row under HEADINGS; ``brief`` abbreviates a word."""
     generic = "" if row.operations_generic is None else str(row.operations_generic)
     return (
@@ -96,7 +96,7 @@ def duration(ns: float | None) -> str:
     raise AssertionError
 
 
-def _error(row: Row, brief: bool) -> str:
+def _error(row: Measured, brief: bool) -> str:
     if row.error is None:
         return row.verdict
     words = {"wrong": "wrong: ", "approximate": "approx. " if brief else "approximate: "}
@@ -174,7 +174,7 @@ def data(comparison: Comparison) -> dict[str, Any]:
     }
 
 
-def _record(row: Row) -> dict[str, Any]:
+def _record(row: Measured) -> dict[str, Any]:
     record = asdict(row)
     record["operations_generic_published"] = record.pop("published")
     record["batch_ns_per_state"] = record.pop("batch_ns")
@@ -190,6 +190,8 @@ def csv_text(comparison: Comparison) -> str:
         for ranking in comparison.rankings
         for row in ranking.rows
     ]
+    if not lines:
+        return ""
     page = io.StringIO()
     writer = csv.DictWriter(page, list(lines[0]), lineterminator="\n")
     writer.writeheader()

@@ -10,8 +10,8 @@ import pytest
 import armdyn
 from armdyn import Robot
 from armdyn.cli import main
-from armdyn.comparison import report
-from armdyn.comparison.ranking import Row
+from armdyn.comparison import rendering
+from armdyn.comparison.ranking import Measured
 from tests.interpreting import LEAST, interpret
 
 
@@ -23,12 +23,12 @@ def found():
 
 
 def test_the_table_fits_eighty_columns_and_tells_more_in_wider_terminals(found):
-    narrow, wide = (report.text(found, width) for width in (80, 150))
+    narrow, wide = (rendering.text(found, width) for width in (80, 150))
     assert max(map(len, narrow.splitlines())) <= 80
     assert max(map(len, wide.splitlines())) <= 150
     for ranking in found.rankings:
         for line in ranking.rows:
-            cells = report.cells(line, brief=True)
+            cells = rendering.cells(line, brief=True)
             assert any(all(cell in shown for cell in cells) for shown in narrow.splitlines())
             assert line.where in wide
     assert "Fig. 3 unboxed, Table I" in wide and "Fig. 3 unboxed" not in narrow
@@ -42,10 +42,10 @@ def test_the_chosen_method_is_marked(found):
 
 def test_the_widest_cells_fit_eighty_columns(found):
     (ranking, *_) = found.rankings
-    wide = Row("newton-euler-minimal", "zomaya1988", "", True, True, 99999, False, 99999)
+    wide = Measured("newton-euler-minimal", "zomaya1988", "", True, True, 99999, False, 99999)
     wide = replace(wide, call_ns=1.234e5, batch_ns=98765.0, error=0.031, verdict="wrong")
     shown = replace(found, rankings=(replace(ranking, rows=(wide,)),))
-    text = report.text(shown, 80)
+    text = rendering.text(shown, 80)
     for cell in ("newton-euler-minimal", "zomaya1988", "(99999)", "123 us", "wrong: 3.1e-02"):
         assert cell in text
 
@@ -61,7 +61,7 @@ def test_the_widest_cells_fit_eighty_columns(found):
     ],
 )
 def test_durations_have_three_digits(ns, shown):
-    assert report.duration(ns) == shown
+    assert rendering.duration(ns) == shown
 
 
 def test_csv_has_a_line_a_method(capsys, interpreted):
@@ -82,7 +82,7 @@ def test_html_is_well_formed_and_escapes(found):
     assert page.find(".//script") is None
     assert len(page.findall("table")) == 2
     rows = sum(len(ranking.rows) for ranking in found.rankings)
-    assert len(page.findall(".//td")) == rows * len(report.HEADINGS)
+    assert len(page.findall(".//td")) == rows * len(rendering.HEADINGS)
 
 
 def test_repr_is_one_line(found):

@@ -1,0 +1,76 @@
+"""What the methods cost on generic arms; made by docs/make_costs.py, which counts them.
+
+Of each method the multiplications, additions and doublings on a generic arm of n revolute joints,
+counted literally, as a polynomial in n: its denominator, and its numerators from n^0 on.
+"""
+
+from collections.abc import Mapping
+
+Counted = tuple[int, tuple[int, ...]]
+
+COSTS: Mapping[str | tuple[str, ...], Mapping[str, Counted]] = {
+    "mass_matrix": {
+        "lin1991": (2, (-310, 155, 33)),  # 16.5n^2+77.5n-155
+        "walker-orin": (1, (-110, 92, 18)),  # 18n^2+92n-110
+        "renaud": (2, (-264, 97, 45)),  # 22.5n^2+48.5n-132
+        "fijany-bejczy": (2, (-618, 315, 17)),  # 8.5n^2+157.5n-309
+        "lin-fang-1": (1, (-61, 47, 16)),  # 16n^2+47n-61
+        "lin-fang-2": (2, (-102, 63, 39)),  # 19.5n^2+31.5n-51
+        "lin-fang-3": (2, (-98, 57, 41)),  # 20.5n^2+28.5n-49
+        "lin-fang-4": (2, (-430, 263, 17)),  # 8.5n^2+131.5n-215
+        "lin-fang-5": (1, (-57, 51, 16)),  # 16n^2+51n-57
+        "lin-fang-1-minimal": (1, (-84, 37, 16)),  # 16n^2+37n-84
+        "lin-fang-2-minimal": (2, (-148, 43, 39)),  # 19.5n^2+21.5n-74
+        "kic": (6, (-72, 794, 117, 13)),  # 13/6n^3+19.5n^2+397/3n-12
+        "kic-augmented": (2, (-440, 305, 23)),  # 11.5n^2+152.5n-220
+        "gdahj": (2, (-66, 463, 11)),  # 5.5n^2+231.5n-33
+        "gdahj-one-sum": (2, (-114, 451, 11)),  # 5.5n^2+225.5n-57
+        "crba": (1, (-73, 57, 16)),  # 16n^2+57n-73
+        "crba-minimal": (1, (-84, 52, 16)),  # 16n^2+52n-84
+        "lagrange": (2, (76, -169, 107, 6)),  # 3n^3+53.5n^2-84.5n+38
+        "newton-euler": (1, (25, -104, 78)),  # 78n^2-104n+25
+        "hybrid": (2, (-170, 343, 11)),  # 5.5n^2+171.5n-85
+        "hybrid-minimal": (2, (-192, 333, 11)),  # 5.5n^2+166.5n-96
+        "momentum": (2, (-504, 371, 11)),  # 5.5n^2+185.5n-252
+    },
+    "bias": {
+        "lin1991": (2, (-352, 159, 67)),  # 33.5n^2+79.5n-176
+        "newton-euler": (1, (-184, 179)),  # 179n-184
+        "newton-euler-minimal": (1, (-184, 161)),  # 161n-184
+        "lagrange": (12, (444, -1042, 771, 100, 27)),  # 2.25n^4+25/3n^3+64.25n^2-521/6n+37
+        "kic": (2, (-18, 363, 59, 28, 8)),  # 4n^4+14n^3+29.5n^2+181.5n-9
+        "kic-augmented": (3, (-558, 361, 51, 23)),  # 23/3n^3+17n^2+361/3n-186
+        "zomaya-morris": (6, (222, -445, 294, 52, 27)),  # 4.5n^4+26/3n^3+49n^2-445/6n+37
+    },
+    "gravity": {
+        "lin1991": (1, (-53, 55)),  # 55n-53
+        "newton-euler": (1, (-39, 66)),  # 66n-39
+        "newton-euler-minimal": (1, (-14, 32)),  # 32n-14
+    },
+    "christoffel": {
+        "lin1991": (3, (-525, 208, 57, 5)),  # 5/3n^3+19n^2+208/3n-175
+        "kic": (1, (-12, 131, 24, 13, 4)),  # 4n^4+13n^3+24n^2+131n-12
+        "kic-augmented": (6, (-1170, 701, 93, 40)),  # 20/3n^3+15.5n^2+701/6n-195
+        "lagrange": (12, (444, -1084, 633, 88, 27)),  # 2.25n^4+22/3n^3+52.75n^2-271/3n+37
+        "momentum": (3, (-726, 499, 30, 5)),  # 5/3n^3+10n^2+499/3n-242
+    },
+    "coriolis_matrix": {
+        "newton-euler": (1, (0, -438, 360)),  # 360n^2-438n
+        "lin1991": (3, (-522, 208, 48, 11)),  # 11/3n^3+16n^2+208/3n-174
+        "kic": (1, (-12, 131, 23, 15, 4)),  # 4n^4+15n^3+23n^2+131n-12
+        "kic-augmented": (6, (-1170, 689, 87, 52)),  # 26/3n^3+14.5n^2+689/6n-195
+        "lagrange": (12, (456, -1084, 597, 112, 27)),  # 2.25n^4+28/3n^3+49.75n^2-271/3n+38
+        "momentum": (3, (-723, 499, 21, 11)),  # 11/3n^3+7n^2+499/3n-241
+    },
+    "inverse_dynamics": {
+        "newton-euler": (1, (-157, 180)),  # 180n-157
+        "newton-euler-minimal": (1, (-161, 162)),  # 162n-161
+    },
+    "forward_dynamics": {
+        "ldl": (3, (-1017, 767, 57, 1)),  # 1/3n^3+19n^2+767/3n-339
+        "articulated-body": (1, (-483, 429)),  # 429n-483
+    },
+    ("mass_matrix", "bias"): {
+        "lin1991": (1, (-157, 80, 38)),  # 38n^2+80n-157
+    },
+}
