@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from html import escape
 
@@ -11,10 +12,22 @@ from rich.table import Table
 from rich.text import Text
 
 
-def console() -> Console:
-    """Where tables go: the terminal's width, or 100 columns where there is none."""
-    screen = Console(highlight=False)
-    return screen if screen.is_terminal else Console(highlight=False, width=100)
+WIDTH = 100  # columns where nobody says how many
+
+
+class Screen(Console):
+    """A console that leaves it to the caller what a closed pipe means."""
+
+    def on_broken_pipe(self) -> None:
+        """Raise what rich would end the program for."""
+        raise
+
+
+def console() -> Screen:
+    """Where tables go: as wide as COLUMNS says, else as the terminal is, else 100 columns."""
+    screen = Screen(highlight=False)
+    told = os.environ.get("COLUMNS", "").isdecimal()
+    return screen if screen.is_terminal or told else Screen(highlight=False, width=WIDTH)
 
 
 def table(title: str, *columns: str) -> Table:
