@@ -1,14 +1,20 @@
 """The command line: what it shows, what it prints as JSON, and how it refuses."""
 
+import errno
 import json
 import math
+import os
+import signal
 import subprocess
 import sys
 
 import pytest
 
 import armdyn
-from armdyn.cli import main
+from armdyn import cli
+from armdyn.cli import compare, main, robots
+
+posix = pytest.mark.skipif(os.name == "nt", reason="terminals and devices are others there")
 
 
 def run(capsys, *arguments):
@@ -75,15 +81,205 @@ def test_errors_take_one_line_and_status_two(capsys, arguments, message):
     assert message in err and err.startswith("armdyn: ") and err.count("\n") == 1
 
 
-@pytest.mark.parametrize("arguments", [(), ("dance",), ("show",), ("show", "panda", "--snap", "x")])
-def test_wrong_usage_takes_one_line_and_status_two(capsys, arguments):
+LONG = "x" * 5000
+
+
+@pytest.mark.parametrize(
+    "arguments, message",
+    [
+        (("dance",), "no command 'dance'; known: robots, show"),
+        (("comapre",), "no command 'comapre'; did you mean 'compare'?"),
+        ((LONG,), "no command 'xxx"),
+        (("--jsn", "robots"), "unknown argument '--jsn'"),
+        (("show",), "armdyn show --help"),
+        (("show", "panda", "--snap", "x"), "--snap: expected a finite number, not 'x'"),
+        (("show", "panda", "--snap", "nan"), "--snap: expected a finite number, not 'nan'"),
+        (("show", "panda", "more"), "unknown argument 'more' (try 'armdyn show --help')"),
+        (("show", "panda", f"--{LONG}"), "armdyn show --help"),
+        (("compare", "panda", "--metod=crba"), "did you mean --methods? (try 'armdyn compare"),
+        (("compare", "panda", "--batch", "1.5"), "--batch: expected a whole number, not '1.5'"),
+        (("compare", "panda", "--states", LONG), "--states: expected a whole number, not 'xxx"),
+        (("compare", "panda", "--seconds", "inf"), "--seconds: expected a finite number"),
+        (("compare", "panda", "--json", "--csv"), "not allowed with argument --json"),
+        (("export", "panda", "--dtype", "flot"), "no choice 'flot'; did you mean 'float'?"),
+        (("export", "panda", "--to", "rust"), "--to: no choice 'rust'; known: c"),
+    ],
+    ids=lambda value: str(value)[:40],
+)
+def test_wrong_usage_takes_one_line_and_status_two(capsys, arguments, message):
     with pytest.raises(SystemExit) as stop:
         main(arguments)
-    err = capsys.readouterr().err
-    assert stop.value.code == 2 and err.count("\n") == 1 and "--help" in err
+    out, err = capsys.readouterr()
+    assert stop.value.code == 2 and out == ""
+    assert message in err and "--help" in err and err.count("\n") == 1 and len(err) < 800
 
 
-def test_the_module_runs_as_a_program_and_survives_a_closed_pipe():
-    command = f"{sys.executable} -m armdyn robots | head -1"
-    done = subprocess.run(command, shell=True, capture_output=True, text=True, check=True)
-    assert done.stderr == ""
+def test_alone_it_shows_its_help(capsys):
+    status, out, err = run(capsys)
+    assert (status, err) == (0, "") and all(command in out for command in cli.COMMANDS)
+
+
+@pytest.mark.parametrize(
+    "arguments, message",
+    [
+        (("show", "panda", "--lock", "panda_joint1=nan"), "--lock takes JOINT=POSITION"),
+        (("show", "panda", "--lock", "=1"), "--lock takes JOINT=POSITION with a number, not '=1'"),
+        (
+            ("show", "panda", "--lock", "a=1", "--lock", "a=2"),
+            "--lock is given twice for joint 'a'",
+        ),
+        (("show", "panda", "--snap", "-1"), "snap is an angle of 0 <= snap < pi/4 [rad], not -1"),
+        (("show", "a\0b.urdf"), "cannot read 'a\\x00b.urdf'"),
+        (("show", f"{LONG}.urdf"), "cannot read"),
+        (("compare", "two_link", "--quantity=,"), "--quantity names nothing; known: mass_matrix"),
+        (
+            ("compare", "two_link", "--states", "9" * 20),
+            "about 8e+16 s for each quantity; expected",
+        ),
+        (("compare", "two_link", "--states", "9" * 4000), "expected at most 4500000"),
+        (("compare", "two_link", "--seconds", "1e300"), "about 2e+300 s of timing for each"),
+        (("compare", "two_link", "--seconds", "-1"), "--seconds is -1; expected 0 or more"),
+        (("compare", "panda", "--batch", "100000000"), "about 6e+10 bytes; expected at most"),
+        (("compare", "two_link", "--methods=crba,kik"), "no method 'kik'; did you mean 'kic'?"),
+        (("compare", "two_link", "--plot", "a\0.png"), "cannot write 'a\\x00.png': embedded null"),
+        (("compare", "two_link", "--plot", f"{LONG}.png"), "File name too long"),
+        (("export", "two_link", "-o", "a\0"), "cannot write 'a\\x00': embedded null"),
+        (("export", "two_link", "-o", LONG), "File name too long"),
+        (
+            ("export", "two_link", "--method=kic,lin1991"),
+            "one METHOD, or QUANTITY=METHOD, not 'kic'",
+        ),
+        (("export", "two_link", "--method=bias=kic,bias=lin1991"), "given twice for 'bias'"),
+        (("simulate", "two_link", "--save", "a\0.csv"), "cannot write 'a\\x00.csv': embedded null"),
+        (("simulate", "two_link", "--save", f"{LONG}.csv"), "File name too long"),
+    ],
+    ids=lambda value: str(value)[:40].replace("\0", "NUL"),
+)
+def test_what_cannot_be_done_is_refused_before_the_work(
+    capsys, monkeypatch, tmp_path, arguments, message
+):
+    monkeypatch.chdir(tmp_path)
+    status, out, err = run(capsys, *arguments)
+    assert status == 2 and out == "" and os.listdir(tmp_path) == []
+    assert message in err and err.startswith("armdyn: ") and err.count("\n") == 1
+    assert len(err) < 800
+
+
+# Failures on the way -----------------------------------------------------------------------------
+
+
+def failing(monkeypatch, error):
+    """The command robots, which fails so."""
+
+    def fail(arguments):
+        raise error
+
+    monkeypatch.setattr(robots, "run", fail)
+
+
+@pytest.mark.parametrize(
+    "error, status, message",
+    [
+        (KeyboardInterrupt(), 130, "interrupted"),
+        (MemoryError(), 2, "not enough memory"),
+        (MemoryError("Unable to allocate 7 TiB"), 2, "not enough memory: Unable to allocate 7 TiB"),
+        (RecursionError("maximum"), 2, "the input is nested too deeply"),
+        (OSError(errno.ENOSPC, "No space left"), 2, "cannot write the output: No space left"),
+        (armdyn.ArmdynError("two\nlines \x1b[2J"), 2, "two lines \\x1b[2J"),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_a_failure_takes_one_line(capsys, monkeypatch, error, status, message):
+    failing(monkeypatch, error)
+    assert run(capsys, "robots") == (status, "", f"armdyn: {message}\n")
+
+
+@pytest.mark.parametrize("error", [RuntimeError("defect"), OSError(errno.ENOENT, "no file", "x")])
+def test_a_defect_is_seen(monkeypatch, error):
+    failing(monkeypatch, error)
+    with pytest.raises(type(error)):
+        main(["robots"])
+
+
+def test_a_long_complaint_is_cut(capsys, monkeypatch):
+    failing(monkeypatch, armdyn.ArmdynError(LONG))
+    _, _, err = run(capsys, "robots")
+    assert len(err) == len("armdyn: ") + cli.LONGEST + 1 and err.endswith(" ...\n")
+
+
+def test_an_interrupted_comparison_leaves_nothing_behind(capsys, monkeypatch, tmp_path):
+    pytest.importorskip("matplotlib")
+
+    def interrupted(*arguments, progress, **options):
+        progress("mass_matrix by crba", 1, 2)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(compare.comparison, "compare", interrupted)
+    found = run(capsys, "compare", "two_link", "--plot", str(tmp_path / "bars.png"))
+    assert found == (130, "", "armdyn: interrupted\n")
+    assert os.listdir(tmp_path) == []
+
+
+@posix
+def test_an_interrupted_command_leaves_the_terminal_clean():
+    import pty
+
+    ours, theirs = pty.openpty()
+    command = [sys.executable, "-m", "armdyn", "compare", "two_link", "--seconds", "600"]
+    environment = os.environ | {"TERM": "xterm", "COLUMNS": "80"}
+    with subprocess.Popen(command, stdout=theirs, stderr=theirs, env=environment) as process:
+        os.close(theirs)
+        shown = b""
+        while b"stopwatch" not in shown:
+            shown += os.read(ours, 4096)
+        process.send_signal(signal.SIGINT)
+        try:
+            while more := os.read(ours, 4096):
+                shown += more
+        except OSError:  # how Linux says that the other end is closed
+            pass
+    os.close(ours)
+    assert process.returncode == 130
+    assert shown.endswith(b"armdyn: interrupted\r\n") and b"Traceback" not in shown
+    clean = shown.rpartition(b"\x1b[2K")[2]  # the bar's line was erased, the cursor is back
+    assert shown.rfind(b"\x1b[?25h") > shown.rfind(b"\x1b[?25l")
+    assert clean.split(b"\r\n")[-2].endswith(b"armdyn: interrupted")
+
+
+def program(shell, **environment):
+    """What a line of the shell gives, with armdyn in place of ARMDYN."""
+    line = shell.replace("ARMDYN", f"{sys.executable} -m armdyn")
+    environment = {k: v for k, v in os.environ.items() if k != "PYTHONUNBUFFERED"} | environment
+    return subprocess.run(line, shell=True, capture_output=True, text=True, env=environment)
+
+
+@posix
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no device is full here")
+@pytest.mark.parametrize("unbuffered", ["", "1"], ids=["at-exit", "at-once"])
+@pytest.mark.parametrize("arguments", ["show panda", "robots --json", "--help"])
+def test_a_full_disk_takes_one_line(arguments, unbuffered):
+    done = program(f"ARMDYN {arguments} > /dev/full", PYTHONUNBUFFERED=unbuffered)
+    assert done.stderr == "armdyn: cannot write the output: No space left on device\n"
+    assert done.returncode == 2
+
+
+@posix
+@pytest.mark.parametrize("arguments", ["robots", "show panda --json"])
+def test_the_module_runs_as_a_program_and_survives_a_closed_pipe(arguments):
+    done = program(f"(ARMDYN {arguments}; echo status $? >&2) | head -1", PYTHONUNBUFFERED="1")
+    assert done.stderr == "status 0\n" and done.stdout.count("\n") == 1
+
+
+@posix
+def test_closed_streams_are_survived():
+    assert program("ARMDYN robots >&-").stderr == ""
+    assert program("ARMDYN show nothing 2>&-").returncode == 2
+
+
+def test_letters_that_the_terminal_does_not_have_are_written_as_codes(tmp_path):
+    (tmp_path / "arm.toml").write_text(
+        "name = 'Löwe'\n[[joint]]\ntype = 'revolute'\nlink = {mass = 1, inertia = [1, 1, 1]}",
+        encoding="utf-8",
+    )
+    done = program(f"ARMDYN show {tmp_path / 'arm.toml'}", PYTHONIOENCODING="ascii")
+    assert done.stderr == "" and done.stdout.startswith("L\\xf6we: 1 joint")

@@ -9,13 +9,17 @@ from rich.console import Console
 from rich.progress import Progress
 
 from armdyn import comparison
-from armdyn.cli.arguments import add_robot, listed, load
+from armdyn.algorithms import catalogue
+from armdyn.cli.arguments import add_robot, finite, items, load, whole
 from armdyn.comparison.report import renderables
-from armdyn.errors import ArmdynError
+from armdyn.errors import ArmdynError, MethodError, listed, shorten, unknown
 from armdyn.output import files
 from armdyn.output.report import console
 
 HELP = "every method on an arm: operations, time, error"
+LONGEST = 3600.0  # [s], that measuring a quantity may take,
+EXACT = 2e-4  # [s], times n^2: what a state of an arm of n joints takes in fifty digits, about
+LARGEST = 4e9  # [bytes], of a batch
 
 
 def add_options(command: argparse.ArgumentParser) -> None:
@@ -30,13 +34,21 @@ def add_options(command: argparse.ArgumentParser) -> None:
     )
     command.add_argument("--methods", metavar="LIST", help="only these methods")
     command.add_argument(
-        "--batch", metavar="N", type=int, default=comparison.BATCH, help="states in a batch"
+        "--batch",
+        metavar="N",
+        type=whole,
+        default=comparison.BATCH,
+        help="states in a batch (default: %(default)s)",
     )
     command.add_argument(
-        "--states", metavar="K", type=int, help="random states at which errors are measured"
+        "--states", metavar="K", type=whole, help="random states at which errors are measured"
     )
     command.add_argument(
-        "--seconds", metavar="S", type=float, default=1.0, help="how long to time each quantity"
+        "--seconds",
+        metavar="S",
+        type=finite,
+        default=1.0,
+        help="how long to time each quantity (default: %(default)s)",
     )
     form = command.add_mutually_exclusive_group()
     form.add_argument("--json", action="store_true", help="print JSON")
@@ -49,13 +61,17 @@ def run(arguments: argparse.Namespace) -> None:
     if arguments.plot:
         files.check_picture(arguments.plot)
     robot = load(arguments)
+    quantities = items(arguments.quantity)
+    methods = None if arguments.methods is None else items(arguments.methods)
+    check_sizes(arguments, robot.n)
+    check_names(quantities, methods or [])
     stderr = Console(stderr=True)
     with Progress(console=stderr, transient=True, disable=not stderr.is_terminal) as bar:
         task = bar.add_task(robot.name)
         found = comparison.compare(
             robot,
-            listed(arguments.quantity),
-            None if arguments.methods is None else listed(arguments.methods),
+            quantities,
+            methods,
             batch=arguments.batch,
             states=arguments.states,
             seconds=arguments.seconds,
@@ -75,4 +91,31 @@ def run(arguments: argparse.Namespace) -> None:
         found.plot(arguments.plot)
     wrong = [f"{table.quantity} by {row.method}" for table in found.rankings for row in table.wrong]
     if wrong:
-        raise ArmdynError(f"wrong on {robot.name!r}: {', '.join(wrong)}")
+        raise ArmdynError(f"wrong on {shorten(robot.name)}: {listed(wrong)}")
+
+
+def check_sizes(arguments: argparse.Namespace, n: int) -> None:
+    """Refuse what would take for ever, or more memory than there is, on an arm of n joints."""
+    sizes = {  # option -> its value, what one of it takes, of what, and how much there may be
+        "--seconds": (arguments.seconds, 2.0, "s of timing for each quantity", LONGEST),
+        "--states": (arguments.states or 0, EXACT * n**2, "s for each quantity", LONGEST),
+        "--batch": (arguments.batch, 8.0 * (4 * n + n**2), "bytes", LARGEST),
+    }
+    if arguments.seconds < 0:
+        raise MethodError(f"--seconds is {arguments.seconds:g}; expected 0 or more")
+    for option, (value, each, unit, most) in sizes.items():
+        if value > most / each:
+            takes = f"about {min(value, 10**300) * each:.0e} {unit}"
+            at_most = f"expected at most {most / each:.0f}"
+            raise MethodError(f"{option} is {shorten(value)}, which takes {takes}; {at_most}")
+
+
+def check_names(quantities: list[str], methods: list[str]) -> None:
+    """Refuse to compare nothing, and a method that no quantity has beside some that they have."""
+    if not quantities:
+        raise MethodError(f"--quantity names nothing; known: {listed(comparison.QUANTITIES)}")
+    rows = [row for quantity in quantities for row in catalogue.CATALOGUE.get(quantity, ())]
+    known = dict.fromkeys(row.name for row in rows)
+    strange = [name for name in methods if name not in known]
+    if 0 < len(strange) < len(methods):
+        raise MethodError(unknown("method", strange[0], known))

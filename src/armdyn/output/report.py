@@ -11,7 +11,6 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-
 WIDTH = 100  # columns where nobody says how many
 
 
