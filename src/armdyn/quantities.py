@@ -80,10 +80,11 @@ class Task(NamedTuple):
         if self.quantity in UNIQUE:
             return self
         name = cheapest(chain, self.quantity) if self.method is None else self.method
-        reason = find(self.quantity, name).refuses(chain.on(float))
+        method = find(self.quantity, name)
+        reason = method.refuses(chain.on(float))
         if reason:
             raise MethodError(f"{name} does not apply to {chain.name!r}: {reason}")
-        return self.by(name)
+        return self.by(method.name)
 
 
 def formula(chain: Chain, number: Callable[[float], Scalar], task: Task) -> Formula:

@@ -37,6 +37,7 @@ from armdyn.errors import MethodError
 if TYPE_CHECKING:
     from armdyn.chain.arm import Arm
 
+ALIASES = {"newton-euler": ("rnea",), "articulated-body": ("aba",)}  # other names of a method
 FAR = 100.0  # times the largest m |c|^2 that a body can have: it costs as much accuracy
 
 STATE = {  # quantity -> the arguments after the arm, each a sequence of n scalars
@@ -75,6 +76,11 @@ class Method:
     exact: bool = True
     generic: str = ""
     refuses: Callable[[Arm], str | None] = lambda arm: None
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """All by which it is known, its own first."""
+        return self.name, *ALIASES.get(self.name, ())
 
     def operations(self, n: int) -> float:
         """How many operations it takes on a generic arm of n revolute joints; 0 if unknown."""
@@ -401,7 +407,7 @@ def methods(quantity: str) -> tuple[Method, ...]:
 def find(quantity: str, name: str) -> Method:
     """The method of that name."""
     for method in methods(quantity):
-        if method.name == name:
+        if name in method.names:
             return method
     known = ", ".join(method.name for method in methods(quantity))
     raise MethodError(f"no method {name!r} for {quantity}; known: {known}")

@@ -116,6 +116,7 @@ def check_names(quantities: list[str], methods: list[str]) -> None:
         raise MethodError(f"--quantity names nothing; known: {listed(comparison.QUANTITIES)}")
     rows = [row for quantity in quantities for row in catalogue.CATALOGUE.get(quantity, ())]
     known = dict.fromkeys(row.name for row in rows)
-    strange = [name for name in methods if name not in known]
+    names = {name for row in rows for name in row.names}
+    strange = [name for name in methods if name not in names]
     if 0 < len(strange) < len(methods):
         raise MethodError(unknown("method", strange[0], known))

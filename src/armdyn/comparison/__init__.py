@@ -149,7 +149,7 @@ def _able(
         raise MethodError(f"no methods to compare for quantity {quantity!r}; known: {known}")
     asked = catalogue.methods(quantity)
     if names is not None:
-        asked = tuple(method for method in asked if method.name in names)
+        asked = tuple(method for method in asked if any(name in names for name in method.names))
         if not asked:
             known = ", ".join(method.name for method in catalogue.methods(quantity))
             found = ", ".join(names) or "none"
