@@ -12,7 +12,9 @@ import pytest
 
 import armdyn
 from armdyn import cli
-from armdyn.cli import compare, main, robots
+from armdyn.cli import compare, main, robots, tables
+from armdyn.output.report import console
+from tests.interpreting import LEAST
 
 posix = pytest.mark.skipif(os.name == "nt", reason="terminals and devices are others there")
 
@@ -204,7 +206,7 @@ def test_a_defect_is_seen(monkeypatch, error):
 def test_a_long_complaint_is_cut(capsys, monkeypatch):
     failing(monkeypatch, armdyn.ArmdynError(LONG))
     _, _, err = run(capsys, "robots")
-    assert len(err) == len("armdyn: ") + cli.LONGEST + 1 and err.endswith(" ...\n")
+    assert len(err) == len("armdyn: ") + cli.LONGEST + 1 and "x ... x" in err
 
 
 def test_an_interrupted_comparison_leaves_nothing_behind(capsys, monkeypatch, tmp_path):
@@ -283,3 +285,64 @@ def test_letters_that_the_terminal_does_not_have_are_written_as_codes(tmp_path):
     )
     done = program(f"ARMDYN show {tmp_path / 'arm.toml'}", PYTHONIOENCODING="ascii")
     assert done.stderr == "" and done.stdout.startswith("L\\xf6we: 1 joint")
+
+
+# Narrow terminals --------------------------------------------------------------------------------
+
+
+def shown(capsys, monkeypatch, columns, *arguments):
+    monkeypatch.setenv("COLUMNS", str(columns))
+    status, out, err = run(capsys, *arguments)
+    assert (status, err) == (0, "")
+    return out
+
+
+def check_same_words(narrow, wide, columns):
+    """The narrow text has every word and number of the wide one whole, within its columns."""
+    assert max(map(len, narrow.splitlines())) <= columns < max(map(len, wide.splitlines()))
+    assert "…" not in narrow
+    words = [{word for word in text.split() if word.strip("─")} for text in (narrow, wide)]
+    assert words[0] == words[1]
+
+
+@pytest.mark.parametrize("arguments", [("robots",), *(("show", name) for name in armdyn.robots())])
+def test_a_narrow_terminal_shows_all_of_an_arm(capsys, monkeypatch, arguments):
+    texts = [shown(capsys, monkeypatch, width, *arguments) for width in (60, 200)]
+    check_same_words(*texts, 60)
+
+
+@pytest.mark.parametrize("paper", ["kang", "lin1991", "zomaya1988"])
+def test_a_narrow_terminal_shows_all_of_a_paper(capsys, monkeypatch, paper):
+    made = tables.made([paper])
+    monkeypatch.setattr(tables, "made", lambda keys: made)
+    texts = [shown(capsys, monkeypatch, width, "tables", "--paper", paper) for width in (60, 200)]
+    check_same_words(*texts, 60)
+
+
+def test_a_narrow_terminal_shows_all_of_a_comparison(capsys, monkeypatch, interpreted):
+    found = armdyn.compare(armdyn.load("stanford"), **LEAST)
+    monkeypatch.setattr(compare.comparison, "compare", lambda *arguments, **options: found)
+    texts = [shown(capsys, monkeypatch, width, "compare", "stanford") for width in (60, 85)]
+    check_same_words(*texts, 60)
+
+
+def test_the_width_is_what_columns_says_if_that_is_a_number(monkeypatch):
+    for told, width in (("72", 72), ("0", 40), ("x", 100), ("-3", 100), ("", 100), ("9" * 99, 100)):
+        monkeypatch.setenv("COLUMNS", told)
+        assert console().width == width
+
+
+NASTY = ["[/b]", "[red]x", ":smile:", "x" * 500, "é\\u001b[2J", "two\\nlines"]
+
+
+def test_names_of_any_kind_are_shown(capsys, monkeypatch, tmp_path):
+    joint = "[[joint]]\nname = \"{0}\"\ntype = 'revolute'\nb = 0.1\n"
+    joint += 'link = {{name = "{0}", mass = 1, com = [0.1234567, -0.1234567, 1.234567e-7], '
+    joint += "inertia = [1.234567, 1.234567, 1.234567]}}\n"
+    text = "".join(joint.format(name) for name in NASTY).replace("b = 0.1\n", "", 1)
+    (tmp_path / "arm.toml").write_text(text, encoding="utf-8")
+    out = shown(capsys, monkeypatch, 60, "show", str(tmp_path / "arm.toml"))
+    assert max(map(len, out.splitlines())) <= 60 and "\x1b" not in out
+    for name in ("[/b]", "[red]x", ":smile:", "é\\x1b[2J", "two lines"):
+        assert name in out
+    assert out.count("(0.1235, -0.1235, 1.235e-07)") == len(NASTY)

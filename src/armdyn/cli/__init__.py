@@ -18,6 +18,7 @@ from typing import Any, NoReturn
 
 import armdyn
 from armdyn.errors import ArmdynError, shorten, unknown
+from armdyn.output.text import one_line
 
 COMMANDS = ("robots", "show", "compare", "tables", "simulate", "export")
 LONGEST = 600  # characters of a complaint
@@ -56,12 +57,9 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def complain(message: str, hint: str = "") -> int:
     """Say in one line what is wrong; the exit status that goes with it."""
-    words = " ".join(message.split())
-    text = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in words)
-    text = text if len(text) <= LONGEST else f"{text[: LONGEST - 4]} ..."
     if sys.stderr:
         with suppress(OSError):
-            print(f"armdyn: {text}{hint}", file=sys.stderr)
+            print(f"armdyn: {one_line(message, LONGEST)}{hint}", file=sys.stderr)
     return WRONG
 
 

@@ -5,16 +5,13 @@ from __future__ import annotations
 import argparse
 import json
 
-from rich.console import Console
-from rich.progress import Progress
-
 from armdyn import comparison
 from armdyn.algorithms import catalogue
 from armdyn.cli.arguments import add_robot, finite, items, load, whole
 from armdyn.comparison.report import renderables
 from armdyn.errors import ArmdynError, MethodError, listed, shorten, unknown
 from armdyn.output import files
-from armdyn.output.report import console
+from armdyn.output.report import console, progress
 
 HELP = "every method on an arm: operations, time, error"
 LONGEST = 3600.0  # [s], that measuring a quantity may take,
@@ -65,9 +62,8 @@ def run(arguments: argparse.Namespace) -> None:
     methods = None if arguments.methods is None else items(arguments.methods)
     check_sizes(arguments, robot.n)
     check_names(quantities, methods or [])
-    stderr = Console(stderr=True)
-    with Progress(console=stderr, transient=True, disable=not stderr.is_terminal) as bar:
-        task = bar.add_task(robot.name)
+    with progress() as bar:
+        task = bar.add_task("comparing")
         found = comparison.compare(
             robot,
             quantities,
@@ -86,7 +82,7 @@ def run(arguments: argparse.Namespace) -> None:
     else:
         screen = console()
         for part in renderables(found, screen.width):
-            screen.print(part)
+            screen.show(part, names=2)
     if arguments.plot:
         found.plot(arguments.plot)
     wrong = [f"{table.quantity} by {row.method}" for table in found.rankings for row in table.wrong]

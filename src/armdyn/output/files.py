@@ -11,8 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from armdyn.errors import ArmdynError, listed
-
-LONGEST = 80  # characters of a path in a message
+from armdyn.output.text import one_line
 
 
 @contextmanager
@@ -42,13 +41,7 @@ def written(path: str | Path) -> Iterator[Path]:
                 if os.path.exists(target):
                     shutil.copymode(target, folder / target.name)
     except OSError as error:
-        raise ArmdynError(f"cannot write {quoted(path)}: {error.strerror or error}") from None
-
-
-def quoted(path: str | Path) -> str:
-    """A path as a message shows it: where it begins and, if it is long, where it ends."""
-    text, half = repr(str(path)), LONGEST // 2
-    return text if len(text) <= LONGEST else f"{text[: half - 5]} ... {text[-half:]}"
+        raise ArmdynError(f"cannot write {_quoted(path)}: {error.strerror or error}") from None
 
 
 def check_name(path: str | Path) -> None:
@@ -59,7 +52,7 @@ def check_name(path: str | Path) -> None:
         pass
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
-        raise ArmdynError(f"cannot write {quoted(path)}: {reason}") from None
+        raise ArmdynError(f"cannot write {_quoted(path)}: {reason}") from None
 
 
 def check_writable(path: str | Path) -> None:
@@ -68,14 +61,16 @@ def check_writable(path: str | Path) -> None:
     target = os.path.realpath(path)
     folder = os.path.dirname(target if os.path.islink(path) else path) or "."
     if not os.path.isdir(folder):
-        raise ArmdynError(f"cannot write {quoted(path)}: there is no directory {quoted(folder)}")
+        raise ArmdynError(f"cannot write {_quoted(path)}: there is no directory {_quoted(folder)}")
     if os.path.isdir(target):
-        raise ArmdynError(f"cannot write {quoted(path)}: it is a directory; expected a file's name")
+        raise ArmdynError(
+            f"cannot write {_quoted(path)}: it is a directory; expected a file's name"
+        )
     if os.path.exists(target) and not os.access(target, os.W_OK):
-        raise ArmdynError(f"cannot write {quoted(path)}: it is not writable")
+        raise ArmdynError(f"cannot write {_quoted(path)}: it is not writable")
     if not os.access(os.path.dirname(target), os.W_OK | os.X_OK):
         raise ArmdynError(
-            f"cannot write {quoted(path)}: directory {quoted(folder)} is not writable"
+            f"cannot write {_quoted(path)}: directory {_quoted(folder)} is not writable"
         )
 
 
@@ -92,7 +87,7 @@ def check_picture(path: str | Path) -> None:
     """Refuse what could not be drawn or written, before anything is computed for it."""
     known = figure(1, 1).canvas.get_supported_filetypes()
     if Path(path).suffix.removeprefix(".").lower() not in known:
-        raise ArmdynError(f"cannot draw {quoted(path)}: its suffix must be one of {listed(known)}")
+        raise ArmdynError(f"cannot draw {_quoted(path)}: its suffix must be one of {listed(known)}")
     check_writable(path)
 
 
@@ -103,4 +98,8 @@ def save_picture(drawn: Any, path: str | Path) -> None:
         with written(path) as place:
             drawn.savefig(place, dpi=160, format=Path(path).suffix.removeprefix(".").lower())
     except RuntimeError as error:  # a format's own tools are missing
-        raise ArmdynError(f"cannot draw {quoted(path)}: {error}") from None
+        raise ArmdynError(f"cannot draw {_quoted(path)}: {error}") from None
+
+
+def _quoted(path: str | Path) -> str:
+    return one_line(repr(str(path)))
