@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+from importlib import import_module
 
 import pytest
 
@@ -14,6 +15,7 @@ import armdyn
 from armdyn import cli
 from armdyn.cli import compare, main, robots, tables
 from armdyn.output.report import console
+from docs import make_commands
 from tests.interpreting import LEAST
 
 posix = pytest.mark.skipif(os.name == "nt", reason="terminals and devices are others there")
@@ -346,3 +348,17 @@ def test_names_of_any_kind_are_shown(capsys, monkeypatch, tmp_path):
     for name in ("[/b]", "[red]x", ":smile:", "é\\x1b[2J", "two lines"):
         assert name in out
     assert out.count("(0.1235, -0.1235, 1.235e-07)") == len(NASTY)
+
+
+# The page ----------------------------------------------------------------------------------------
+
+
+def test_the_page_lists_every_command_and_option():
+    """If not: python docs/make_commands.py."""
+    page = make_commands.PAGE.read_text(encoding="utf-8")
+    assert page == make_commands.markdown()
+    for command in cli.COMMANDS:
+        parser = cli.Parser(prog=command)
+        import_module(f"armdyn.cli.{command}").add_options(parser)
+        names = [name for action in parser._actions for name in action.option_strings]
+        assert all(f"{name}" in page for name in names if name != "-h")

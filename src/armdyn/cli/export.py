@@ -26,10 +26,18 @@ def add_options(command: argparse.ArgumentParser) -> None:
     )
     command.add_argument("--to", choices=LANGUAGES, default="c", help="the language (default: c)")
     command.add_argument(
-        "-o", "--output", metavar="DIR", type=Path, default=Path(), help="where the files go"
+        "-o",
+        "--output",
+        metavar="DIR",
+        type=Path,
+        default=Path(),
+        help="where the files go (default: here)",
     )
     command.add_argument(
-        "--dtype", choices=["double", "float"], default="double", help="of all numbers"
+        "--dtype",
+        choices=["double", "float"],
+        default="double",
+        help="of all numbers (default: double)",
     )
     command.add_argument(
         "--method",
