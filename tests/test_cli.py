@@ -100,6 +100,7 @@ LONG = "x" * 5000
         (("show", "panda", "--snap", "nan"), "--snap: expected a finite number, not 'nan'"),
         (("show", "panda", "more"), "unknown argument 'more' (try 'armdyn show --help')"),
         (("show", "panda", f"--{LONG}"), "armdyn show --help"),
+        (("show", "panda", "--lock=--"), "--lock: expected an argument, not '--'"),
         (("compare", "panda", "--metod=crba"), "did you mean --methods? (try 'armdyn compare"),
         (("compare", "panda", "--batch", "1.5"), "--batch: expected a whole number, not '1.5'"),
         (("compare", "panda", "--states", LONG), "--states: expected a whole number, not 'xxx"),

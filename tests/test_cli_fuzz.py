@@ -39,12 +39,16 @@ NAMES = ["gravity", "bias", "all", "pose", "gravity,bias", "rnea", "lin1991", "r
 PAIRS = ["gravity=rnea", "gravity=rnea,gravity=lin1991", "bias=", "=rnea", "kang", "lin1992"]
 FILES = ["out.docx", "out.csv", "out.npz", "no/such/out.png", "a\0.png", f"{LONG}.csv", "taken"]
 
-OPTIONS = {}  # command -> its options and their parameters, as the parser has them
+OPTIONS, FLAGS = {}, set()  # command -> its options, and those without a parameter
 for command in cli.COMMANDS:
     parser = cli.Parser(prog=command)
     import_module(f"armdyn.cli.{command}").add_options(parser)
     OPTIONS[command] = sorted(name for action in parser._actions for name in action.option_strings)
-
+    FLAGS |= {a.option_strings[0] for a in parser._actions if a.nargs == 0}
+FRONTS = {  # with what is quick
+    **dict.fromkeys(("show", "simulate", "export"), ["two_link"]),
+    "compare": ["two_link", "--quantity=gravity"],
+}
 value = st.one_of(
     *map(st.sampled_from, (WORDS, NUMBERS, LISTS, ARMS, LINKS, NAMES, PAIRS, FILES)),
     st.text(max_size=12),
@@ -52,22 +56,36 @@ value = st.one_of(
 )
 
 
+KINDS = {  # what an option is made for, where that is not numbers
+    **dict.fromkeys(("--plot", "--save", "--output", "-o", "--name"), FILES),
+    **dict.fromkeys(("--quantity", "--methods", "--method"), NAMES + PAIRS),
+    **dict.fromkeys(("--base", "--tip", "--lock"), LINKS),
+    **dict.fromkeys(("--q0", "--qd0", "--tau", "--target", "--kp", "--kd", "--speed"), LISTS),
+    "--paper": PAIRS,
+    "--to": ["c", "rust"],
+    "--dtype": ["float", "flot"],
+}
+
+
 @st.composite
 def option(draw, command):
-    """An option, with a value, its own or joined, or without; sometimes misspelt."""
+    """An option with a value, most often of its kind; sometimes misspelt, or with none."""
     name = draw(st.sampled_from(OPTIONS[command]))
-    form = draw(st.integers(0, 8))
-    given = draw(value)
-    return [[name], [f"{name}={given}"], [name[:-1], given]][form] if form < 3 else [name, given]
+    kind = st.sampled_from(KINDS.get(name, NUMBERS))
+    word = draw(st.one_of(kind, kind, kind, value))
+    if name in FLAGS or draw(st.integers(0, 9)) == 0:
+        return [name]
+    return draw(st.sampled_from([[name, word], [f"{name}={word}"], [name[:-1], word]]))
 
 
 @st.composite
 def command_line(draw):
-    """A command with some of its options; most have the arm that is quick."""
+    """A command with some of its options; most have an arm that is quick."""
     command = draw(st.sampled_from(cli.COMMANDS))
-    arm = draw(st.sampled_from(["two_link"] * 10 + ARMS))
-    options = draw(st.lists(option(command), max_size=4))
-    front = [arm] if command in ("show", "compare", "simulate", "export") else []
+    options = draw(st.lists(option(command), max_size=3))
+    front = list(FRONTS.get(command, []))
+    if front and draw(st.integers(0, 4)) == 0:
+        front[0] = draw(st.sampled_from(ARMS))
     return [command, *front, *(word for words in options for word in words)]
 
 
@@ -112,8 +130,16 @@ def check(words):
     assert not [name for name in os.listdir() if name.startswith(".armdyn-")]  # half-written
 
 
+@pytest.mark.parametrize("command", cli.COMMANDS)
+def test_each_option_with_each_value_ends_well(command):
+    front = FRONTS.get(command, [])
+    for name in OPTIONS[command]:
+        for word in [*KINDS.get(name, NUMBERS), *WORDS]:
+            check([command, *front, name] if name in FLAGS else [command, *front, name, word])
+
+
 @given(command_line())
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=200, deadline=None)
 def test_commands_with_any_options_end_well(words):
     check(words)
 
@@ -126,6 +152,6 @@ def test_any_words_end_well(words):
 
 @pytest.mark.sweep
 @given(command_line())
-@settings(max_examples=1500, deadline=None)
+@settings(max_examples=3000, deadline=None)
 def test_many_commands_with_any_options_end_well(words):
     check(words)
