@@ -85,6 +85,14 @@ def test_errors_take_one_line_and_status_two(capsys, arguments, message):
     assert message in err and err.startswith("armdyn: ") and err.count("\n") == 1
 
 
+def test_a_list_may_begin_with_a_minus(capsys):
+    for words in (("--q0", "-1,0.5"), ("--q0=-1,0.5",), ("--q0", "-.5,0.5")):
+        options = (*words, "--time", "1e-3", "--json")
+        status, out, _ = run(capsys, "simulate", "two_link", *options)
+        start = float(words[-1].removeprefix("--q0=").partition(",")[0])
+        assert status == 0 and json.loads(out)["q"][0] == pytest.approx(start, abs=1e-3)
+
+
 LONG = "x" * 5000
 
 

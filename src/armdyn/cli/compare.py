@@ -29,7 +29,9 @@ def add_options(command: argparse.ArgumentParser) -> None:
         help=f"what to compute, separated by commas: {', '.join(comparison.QUANTITIES)} "
         "(default: %(default)s)",
     )
-    command.add_argument("--methods", metavar="LIST", help="only these methods")
+    command.add_argument(
+        "--methods", metavar="LIST", help="only these (rnea is newton-euler, aba articulated-body)"
+    )
     command.add_argument(
         "--batch",
         metavar="N",
@@ -75,6 +77,8 @@ def run(arguments: argparse.Namespace) -> None:
                 task, description=what, completed=done, total=total
             ),
         )
+    if arguments.plot:
+        found.plot(arguments.plot)
     if arguments.json:
         print(json.dumps(found.to_dict(), indent=2))
     elif arguments.csv:
@@ -83,8 +87,6 @@ def run(arguments: argparse.Namespace) -> None:
         screen = console()
         for part in renderables(found, screen.width):
             screen.show(part, names=2)
-    if arguments.plot:
-        found.plot(arguments.plot)
     wrong = [f"{table.quantity} by {row.method}" for table in found.rankings for row in table.wrong]
     if wrong:
         raise ArmdynError(f"wrong on {shorten(robot.name)}: {listed(wrong)}")
