@@ -1,14 +1,24 @@
 """The command line: what it shows, what it prints as JSON, and how it refuses."""
 
+import errno
 import json
 import math
+import os
+import signal
 import subprocess
 import sys
+from importlib import import_module
 
 import pytest
 
 import armdyn
-from armdyn.cli import main
+from armdyn import cli
+from armdyn.cli import compare, main, robots, tables
+from armdyn.output.report import console
+from docs import make_commands
+from tests.interpreting import LEAST
+
+posix = pytest.mark.skipif(os.name == "nt", reason="terminals and devices are others there")
 
 
 def run(capsys, *arguments):
@@ -75,15 +85,289 @@ def test_errors_take_one_line_and_status_two(capsys, arguments, message):
     assert message in err and err.startswith("armdyn: ") and err.count("\n") == 1
 
 
-@pytest.mark.parametrize("arguments", [(), ("dance",), ("show",), ("show", "panda", "--snap", "x")])
-def test_wrong_usage_takes_one_line_and_status_two(capsys, arguments):
+def test_a_list_may_begin_with_a_minus(capsys):
+    for words in (("--q0", "-1,0.5"), ("--q0=-1,0.5",), ("--q0", "-.5,0.5")):
+        options = (*words, "--time", "1e-3", "--json")
+        status, out, _ = run(capsys, "simulate", "two_link", *options)
+        start = float(words[-1].removeprefix("--q0=").partition(",")[0])
+        assert status == 0 and json.loads(out)["q"][0] == pytest.approx(start, abs=1e-3)
+
+
+LONG = "x" * 5000
+
+
+@pytest.mark.parametrize(
+    "arguments, message",
+    [
+        (("dance",), "no command 'dance'; known: robots, show"),
+        (("comapre",), "no command 'comapre'; did you mean 'compare'?"),
+        ((LONG,), "no command 'xxx"),
+        (("--jsn", "robots"), "unknown argument '--jsn'"),
+        (("show",), "armdyn show --help"),
+        (("show", "panda", "--snap", "x"), "--snap: expected a finite number, not 'x'"),
+        (("show", "panda", "--snap", "nan"), "--snap: expected a finite number, not 'nan'"),
+        (("show", "panda", "more"), "unknown argument 'more' (try 'armdyn show --help')"),
+        (("show", "panda", f"--{LONG}"), "armdyn show --help"),
+        (("show", "panda", "--lock=--"), "--lock: expected an argument, not '--'"),
+        (("compare", "panda", "--metod=crba"), "did you mean --methods? (try 'armdyn compare"),
+        (("compare", "panda", "--batch", "1.5"), "--batch: expected a whole number, not '1.5'"),
+        (("compare", "panda", "--states", LONG), "--states: expected a whole number, not 'xxx"),
+        (("compare", "panda", "--seconds", "inf"), "--seconds: expected a finite number"),
+        (("compare", "panda", "--json", "--csv"), "not allowed with argument --json"),
+        (("export", "panda", "--dtype", "flot"), "no choice 'flot'; did you mean 'float'?"),
+        (("export", "panda", "--to", "rust"), "--to: no choice 'rust'; known: c"),
+    ],
+    ids=lambda value: str(value)[:40],
+)
+def test_wrong_usage_takes_one_line_and_status_two(capsys, arguments, message):
     with pytest.raises(SystemExit) as stop:
         main(arguments)
-    err = capsys.readouterr().err
-    assert stop.value.code == 2 and err.count("\n") == 1 and "--help" in err
+    out, err = capsys.readouterr()
+    assert stop.value.code == 2 and out == ""
+    assert message in err and "--help" in err and err.count("\n") == 1 and len(err) < 800
 
 
-def test_the_module_runs_as_a_program_and_survives_a_closed_pipe():
-    command = f"{sys.executable} -m armdyn robots | head -1"
-    done = subprocess.run(command, shell=True, capture_output=True, text=True, check=True)
-    assert done.stderr == ""
+def test_alone_it_shows_its_help(capsys):
+    status, out, err = run(capsys)
+    assert (status, err) == (0, "") and all(command in out for command in cli.COMMANDS)
+
+
+@pytest.mark.parametrize(
+    "arguments, message",
+    [
+        (("show", "panda", "--lock", "panda_joint1=nan"), "--lock takes JOINT=POSITION"),
+        (("show", "panda", "--lock", "=1"), "--lock takes JOINT=POSITION with a number, not '=1'"),
+        (
+            ("show", "panda", "--lock", "a=1", "--lock", "a=2"),
+            "--lock is given twice for joint 'a'",
+        ),
+        (("show", "panda", "--snap", "-1"), "snap is an angle of 0 <= snap < pi/4 [rad], not -1"),
+        (("show", "a\0b.urdf"), "cannot read 'a\\x00b.urdf'"),
+        (("show", f"{LONG}.urdf"), "cannot read"),
+        (("compare", "two_link", "--quantity=,"), "--quantity names nothing; known: mass_matrix"),
+        (
+            ("compare", "two_link", "--states", "9" * 20),
+            "about 8e+16 s for each quantity; expected",
+        ),
+        (("compare", "two_link", "--states", "9" * 4000), "expected at most 4500000"),
+        (("compare", "two_link", "--seconds", "1e300"), "about 2e+300 s of timing for each"),
+        (("compare", "two_link", "--seconds", "-1"), "--seconds is -1; expected 0 or more"),
+        (("compare", "panda", "--batch", "100000000"), "about 6e+10 bytes; expected at most"),
+        (("compare", "two_link", "--methods=crba,kik"), "no method 'kik'; did you mean 'kic'?"),
+        (("compare", "two_link", "--plot", "a\0.png"), "cannot write 'a\\x00.png': embedded null"),
+        (("compare", "two_link", "--plot", f"{LONG}.png"), "File name too long"),
+        (("export", "two_link", "-o", "a\0"), "cannot write 'a\\x00': embedded null"),
+        (("export", "two_link", "-o", LONG), "File name too long"),
+        (
+            ("export", "two_link", "--method=kic,lin1991"),
+            "one METHOD, or QUANTITY=METHOD, not 'kic'",
+        ),
+        (("export", "two_link", "--method=bias=kic,bias=lin1991"), "given twice for 'bias'"),
+        (("simulate", "two_link", "--save", "a\0.csv"), "cannot write 'a\\x00.csv': embedded null"),
+        (("simulate", "two_link", "--save", f"{LONG}.csv"), "File name too long"),
+    ],
+    ids=lambda value: str(value)[:40].replace("\0", "NUL"),
+)
+def test_what_cannot_be_done_is_refused_before_the_work(
+    capsys, monkeypatch, tmp_path, arguments, message
+):
+    monkeypatch.chdir(tmp_path)
+    status, out, err = run(capsys, *arguments)
+    assert status == 2 and out == "" and os.listdir(tmp_path) == []
+    assert message in err and err.startswith("armdyn: ") and err.count("\n") == 1
+    assert len(err) < 800
+
+
+# Failures on the way -----------------------------------------------------------------------------
+
+
+def failing(monkeypatch, error):
+    """The command robots, which fails so."""
+
+    def fail(arguments):
+        raise error
+
+    monkeypatch.setattr(robots, "run", fail)
+
+
+@pytest.mark.parametrize(
+    "error, status, message",
+    [
+        (KeyboardInterrupt(), 130, "interrupted"),
+        (MemoryError(), 2, "not enough memory"),
+        (MemoryError("Unable to allocate 7 TiB"), 2, "not enough memory: Unable to allocate 7 TiB"),
+        (RecursionError("maximum"), 2, "the input is nested too deeply"),
+        (OSError(errno.ENOSPC, "No space left"), 2, "cannot write the output: No space left"),
+        (armdyn.ArmdynError("two\nlines \x1b[2J"), 2, "two lines \\x1b[2J"),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_a_failure_takes_one_line(capsys, monkeypatch, error, status, message):
+    failing(monkeypatch, error)
+    assert run(capsys, "robots") == (status, "", f"armdyn: {message}\n")
+
+
+@pytest.mark.parametrize("error", [RuntimeError("defect"), OSError(errno.ENOENT, "no file", "x")])
+def test_a_defect_is_seen(monkeypatch, error):
+    failing(monkeypatch, error)
+    with pytest.raises(type(error)):
+        main(["robots"])
+
+
+def test_a_long_complaint_is_cut(capsys, monkeypatch):
+    failing(monkeypatch, armdyn.ArmdynError(LONG))
+    _, _, err = run(capsys, "robots")
+    assert len(err) == len("armdyn: ") + cli.LONGEST + 1 and "x ... x" in err
+
+
+def test_an_interrupted_comparison_leaves_nothing_behind(capsys, monkeypatch, tmp_path):
+    pytest.importorskip("matplotlib")
+
+    def interrupted(*arguments, progress, **options):
+        progress("mass_matrix by crba", 1, 2)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(compare.comparison, "compare", interrupted)
+    found = run(capsys, "compare", "two_link", "--plot", str(tmp_path / "bars.png"))
+    assert found == (130, "", "armdyn: interrupted\n")
+    assert os.listdir(tmp_path) == []
+
+
+@posix
+def test_an_interrupted_command_leaves_the_terminal_clean():
+    import pty
+
+    ours, theirs = pty.openpty()
+    command = [sys.executable, "-m", "armdyn", "compare", "two_link", "--seconds", "600"]
+    environment = os.environ | {"TERM": "xterm", "COLUMNS": "80"}
+    with subprocess.Popen(command, stdout=theirs, stderr=theirs, env=environment) as process:
+        os.close(theirs)
+        shown = b""
+        while b"stopwatch" not in shown:
+            shown += os.read(ours, 4096)
+        process.send_signal(signal.SIGINT)
+        try:
+            while more := os.read(ours, 4096):
+                shown += more
+        except OSError:  # how Linux says that the other end is closed
+            pass
+    os.close(ours)
+    assert process.returncode == 130
+    assert shown.endswith(b"armdyn: interrupted\r\n") and b"Traceback" not in shown
+    clean = shown.rpartition(b"\x1b[2K")[2]  # the bar's line was erased, the cursor is back
+    assert shown.rfind(b"\x1b[?25h") > shown.rfind(b"\x1b[?25l")
+    assert clean.split(b"\r\n")[-2].endswith(b"armdyn: interrupted")
+
+
+def program(shell, **environment):
+    """What a line of the shell gives, with armdyn in place of ARMDYN."""
+    line = shell.replace("ARMDYN", f"{sys.executable} -m armdyn")
+    environment = {k: v for k, v in os.environ.items() if k != "PYTHONUNBUFFERED"} | environment
+    return subprocess.run(line, shell=True, capture_output=True, text=True, env=environment)
+
+
+@posix
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no device is full here")
+@pytest.mark.parametrize("unbuffered", ["", "1"], ids=["at-exit", "at-once"])
+@pytest.mark.parametrize("arguments", ["show panda", "robots --json", "--help"])
+def test_a_full_disk_takes_one_line(arguments, unbuffered):
+    done = program(f"ARMDYN {arguments} > /dev/full", PYTHONUNBUFFERED=unbuffered)
+    assert done.stderr == "armdyn: cannot write the output: No space left on device\n"
+    assert done.returncode == 2
+
+
+@posix
+@pytest.mark.parametrize("arguments", ["robots", "show panda --json"])
+def test_the_module_runs_as_a_program_and_survives_a_closed_pipe(arguments):
+    done = program(f"(ARMDYN {arguments}; echo status $? >&2) | head -1", PYTHONUNBUFFERED="1")
+    assert done.stderr == "status 0\n" and done.stdout.count("\n") == 1
+
+
+@posix
+def test_closed_streams_are_survived():
+    assert program("ARMDYN robots >&-").stderr == ""
+    assert program("ARMDYN show nothing 2>&-").returncode == 2
+
+
+def test_letters_that_the_terminal_does_not_have_are_written_as_codes(tmp_path):
+    (tmp_path / "arm.toml").write_text(
+        "name = 'Löwe'\n[[joint]]\ntype = 'revolute'\nlink = {mass = 1, inertia = [1, 1, 1]}",
+        encoding="utf-8",
+    )
+    done = program(f"ARMDYN show {tmp_path / 'arm.toml'}", PYTHONIOENCODING="ascii")
+    assert done.stderr == "" and done.stdout.startswith("L\\xf6we: 1 joint")
+
+
+# Narrow terminals --------------------------------------------------------------------------------
+
+
+def shown(capsys, monkeypatch, columns, *arguments):
+    monkeypatch.setenv("COLUMNS", str(columns))
+    status, out, err = run(capsys, *arguments)
+    assert (status, err) == (0, "")
+    return out
+
+
+def check_same_words(narrow, wide, columns):
+    """The narrow text has every word and number of the wide one whole, within its columns."""
+    assert max(map(len, narrow.splitlines())) <= columns < max(map(len, wide.splitlines()))
+    assert "…" not in narrow
+    words = [{word for word in text.split() if word.strip("─")} for text in (narrow, wide)]
+    assert words[0] == words[1]
+
+
+@pytest.mark.parametrize("arguments", [("robots",), *(("show", name) for name in armdyn.robots())])
+def test_a_narrow_terminal_shows_all_of_an_arm(capsys, monkeypatch, arguments):
+    texts = [shown(capsys, monkeypatch, width, *arguments) for width in (60, 200)]
+    check_same_words(*texts, 60)
+
+
+@pytest.mark.parametrize("paper", ["kang", "lin1991", "zomaya1988"])
+def test_a_narrow_terminal_shows_all_of_a_paper(capsys, monkeypatch, paper):
+    made = tables.made([paper])
+    monkeypatch.setattr(tables, "made", lambda keys: made)
+    texts = [shown(capsys, monkeypatch, width, "tables", "--paper", paper) for width in (60, 200)]
+    check_same_words(*texts, 60)
+
+
+def test_a_narrow_terminal_shows_all_of_a_comparison(capsys, monkeypatch, interpreted):
+    found = armdyn.compare(armdyn.load("stanford"), **LEAST)
+    monkeypatch.setattr(compare.comparison, "compare", lambda *arguments, **options: found)
+    texts = [shown(capsys, monkeypatch, width, "compare", "stanford") for width in (60, 85)]
+    check_same_words(*texts, 60)
+
+
+def test_the_width_is_what_columns_says_if_that_is_a_number(monkeypatch):
+    for told, width in (("72", 72), ("0", 40), ("x", 100), ("-3", 100), ("", 100), ("9" * 99, 100)):
+        monkeypatch.setenv("COLUMNS", told)
+        assert console().width == width
+
+
+NASTY = ["[/b]", "[red]x", ":smile:", "x" * 500, "é\\u001b[2J", "two\\nlines"]
+
+
+def test_names_of_any_kind_are_shown(capsys, monkeypatch, tmp_path):
+    joint = "[[joint]]\nname = \"{0}\"\ntype = 'revolute'\nb = 0.1\n"
+    joint += 'link = {{name = "{0}", mass = 1, com = [0.1234567, -0.1234567, 1.234567e-7], '
+    joint += "inertia = [1.234567, 1.234567, 1.234567]}}\n"
+    text = "".join(joint.format(name) for name in NASTY).replace("b = 0.1\n", "", 1)
+    (tmp_path / "arm.toml").write_text(text, encoding="utf-8")
+    out = shown(capsys, monkeypatch, 60, "show", str(tmp_path / "arm.toml"))
+    assert max(map(len, out.splitlines())) <= 60 and "\x1b" not in out
+    for name in ("[/b]", "[red]x", ":smile:", "é\\x1b[2J", "two lines"):
+        assert name in out
+    assert out.count("(0.1235, -0.1235, 1.235e-07)") == len(NASTY)
+
+
+# The page ----------------------------------------------------------------------------------------
+
+
+def test_the_page_lists_every_command_and_option():
+    """If not: python docs/make_commands.py."""
+    page = make_commands.PAGE.read_text(encoding="utf-8")
+    assert page == make_commands.markdown()
+    for command in cli.COMMANDS:
+        parser = cli.Parser(prog=command)
+        import_module(f"armdyn.cli.{command}").add_options(parser)
+        names = [name for action in parser._actions for name in action.option_strings]
+        assert all(f"{name}" in page for name in names if name != "-h")

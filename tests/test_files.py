@@ -62,14 +62,20 @@ def test_a_pipe_gets_its_bytes(tmp_path):
         ("folder", "it is a directory; expected a file's name"),
         ("dangling", "there is no directory '.*missing'"),
         ("x" * 300, "name too long"),
+        ("x" * 5000, "name too long"),
+        ("x" * 50 + "\0", "embedded null byte"),
+        ("x" * 50 + "\ud800", "surrogates not allowed"),
     ],
+    ids=["no-directory", "directory", "dangling", "long", "longer", "NUL", "surrogate"],
 )
 @posix
 def test_what_cannot_be_is_refused(tmp_path, path, message):
     (tmp_path / "folder").mkdir()
     (tmp_path / "dangling").symlink_to("missing/run.csv")
-    with pytest.raises(ArmdynError, match=f"cannot write .*{path[:8]}.*: .*{message}"):
-        save(tmp_path / path)
+    for check in (save, files.check_writable):  # before the work already
+        with pytest.raises(ArmdynError, match=f"cannot write .*{path[:8]}.*: .*{message}") as told:
+            check(tmp_path / path)
+        assert len(str(told.value)) < 300
     assert sorted(os.listdir(tmp_path)) == ["dangling", "folder"]
 
 

@@ -1,9 +1,9 @@
-"""An arm as people read it (tables) and as programs read it (JSON)."""
+"""An arm as people read it (terminal, notebook) and as programs do (JSON)."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from html import escape
 from typing import Any
 
@@ -14,27 +14,34 @@ from rich.text import Text
 
 from armdyn.chain import Chain, Joint, checks
 from armdyn.chain.inertia import Inertia
+from armdyn.chain.pose import Pose
 from armdyn.output.report import html_table, table
+from armdyn.output.text import one_line
 
 MDH = ("b [m]", "beta [deg]", "d [m]", "theta [deg]")
+TYPES = {"R": "revolute", "P": "prismatic"}
+NAME, NOTE, MOST = 32, 600, 40  # characters of a name and of a note, and names in a list
+
+
+# Programs ----------------------------------------------------------------------------------------
 
 
 def summary(chain: Chain) -> dict[str, Any]:
-    """One line about an arm."""
+    """An arm in a few words."""
     return {
         "name": chain.name,
-        "joints": chain.kinds,
+        "kinds": chain.kinds,
         "mass_kg": chain.mass,
-        "locked": len(chain.locked),
+        "locked": dict(chain.locked),
     }
 
 
-def description(chain: Chain) -> dict[str, Any]:
-    """All of an arm, in SI units and radians; infinite limits are null."""
+def data(chain: Chain) -> dict[str, Any]:
+    """All of an arm, in SI units and radians; infinite limits are None."""
     return {
         **summary(chain),
         "gravity": list(chain.gravity),
-        "joints": [_joint(joint) for joint in chain.joints],
+        "joints": list(map(_joint_data, chain.joints)),
         "links": [
             {
                 "name": link.name,
@@ -47,17 +54,19 @@ def description(chain: Chain) -> dict[str, Any]:
         "base": chain.base.matrix.tolist(),
         "tip": chain.tip.matrix.tolist(),
         "frames": chain.frame_names,
-        "locked": dict(chain.locked),
         "notes": list(chain.notes),
         "findings": checks.findings(chain),
     }
 
 
-def _joint(joint: Joint) -> dict[str, Any]:
+def _joint_data(joint: Joint) -> dict[str, Any]:
     row = {key: getattr(joint, key) for key in Joint.__dataclass_fields__}
-    row["type"] = {"R": "revolute", "P": "prismatic"}[row.pop("kind")]
+    row["type"] = TYPES[row.pop("kind")]
     row["coulomb"] = list(joint.coulomb)
     return {key: None if value in (math.inf, -math.inf) else value for key, value in row.items()}
+
+
+# Terminal ----------------------------------------------------------------------------------------
 
 
 def robots_table(chains: Sequence[Chain]) -> Table:
@@ -66,84 +75,82 @@ def robots_table(chains: Sequence[Chain]) -> Table:
         "Arms that ship with armdyn", "name", ">n", "joints", ">mass [kg]", "locked joints"
     )
     for chain in chains:
-        row = summary(chain)
         locked = ", ".join(name for name, _ in chain.locked)
-        made.add_row(row["name"], str(chain.n), row["joints"], f"{row['mass_kg']:.2f}", locked)
+        made.add_row(chain.name, str(chain.n), chain.kinds, f"{chain.mass:.2f}", locked)
     return made
 
 
-def description_tables(chain: Chain) -> Iterator[RenderableType]:
+def renderables(chain: Chain) -> Iterator[RenderableType]:
     """What a person wants to see of an arm, part by part."""
-    yield Text(
-        f"{chain.name}: {chain.n} joints ({chain.kinds}), {chain.mass:.2f} kg moved", style="bold"
-    )
-    yield _joint_table(chain)
-    yield _mdh_table(chain)
+    joints = f"{chain.n} joint{'s' if chain.n > 1 else ''} ({chain.kinds})"
+    yield Text(f"{_short(chain.name)}: {joints}, {chain.mass:.2f} kg moved", style="bold")
+    yield _joint_table(chain.joints)
+    yield _mdh_table(chain.joints)
+    yield Text(f"joint 1 is at {_place(chain.base)} in the base frame")
+    yield Text(f"the tip is at {_place(chain.tip)} in the frame of joint {chain.n}")
     yield _link_table(chain)
-    yield Text(f"gravity {_numbers(chain.gravity)} m/s^2 in the base frame")
-    yield Text("frames: " + ", ".join(chain.frame_names))
+    yield Text(f"gravity is {_numbers(chain.gravity)} m/s^2 in the base frame")
+    yield Text("frames: " + _names(chain.frame_names))
     for joint, position in chain.locked:
-        yield Text(f"locked: {joint} at {position:g}")
+        yield Text(f"locked: {_short(joint)} at {position:g}")
     findings = checks.findings(chain)
     for note in chain.notes:
         if note not in findings:
-            yield Text(f"note: {note}", style="yellow")
+            yield Text(f"note: {one_line(note, NOTE)}", style="yellow")
     for finding in findings:
-        yield Text(f"inconsistent: {finding}", style="red")
+        yield Text(f"inconsistent: {one_line(finding, NOTE)}", style="red")
     if not findings:
         yield Text("consistent: every link is a body that can exist, and every joint moves mass")
+
+
+def _joint_table(joints: Iterable[Joint]) -> Table:
+    limits, friction = (">lower", ">upper", ">speed", ">effort"), (">viscous", ">coulomb")
+    heading = "Joints [rad, N m; prismatic: m, N]"
+    made = table(heading, "name", "type", *limits, ">rotor", *friction)
+    for joint in joints:
+        made.add_row(
+            _short(joint.name),
+            TYPES[joint.kind],
+            *map(_limit, (joint.lower, joint.upper, joint.velocity, joint.effort)),
+            *(f"{joint.rotor_inertia:.4g}", f"{joint.viscous:.4g}", _coulomb(joint)),
+        )
+    return made
+
+
+def _mdh_table(joints: Iterable[Joint]) -> Table:
+    headings = [">" + heading for heading in MDH]
+    made = table("Modified DH table: Rx(beta) Tx(b) Rz(theta) Tz(d)", ">joint", *headings)
+    for i, joint in enumerate(joints, start=1):
+        made.add_row(str(i), *_mdh_row(joint))
+    return made
+
+
+def _link_table(chain: Chain) -> Table:
+    headings = "name", ">mass [kg]", ">centre of mass [m]", ">principal moments [kg m^2]"
+    made = table("Links, in their joint's frame", *headings)
+    for link in chain.links:
+        moments = np.linalg.eigvalsh(link.inertia.about_com)
+        row = f"{link.inertia.mass:.4g}", _centre(link.inertia), _numbers(moments)
+        made.add_row(_short(link.name), *row)
+    return made
+
+
+# Notebook ----------------------------------------------------------------------------------------
 
 
 def html(chain: Chain, title: str) -> str:
     """An arm for a notebook: its table and masses, a joint a row."""
     rows = []
-    for i, (joint, link) in enumerate(zip(chain.joints, chain.links, strict=True)):
-        bounds = [f"{x:.4g}" if math.isfinite(x) else "-" for x in (joint.lower, joint.upper)]
-        mass, com = f"{link.inertia.mass:.4g}", _centre(link.inertia)
-        rows.append((str(i + 1), joint.name, *_mdh_row(joint), *bounds, mass, com))
+    for i, (joint, link) in enumerate(zip(chain.joints, chain.links, strict=True), start=1):
+        limits = _limit(joint.lower), _limit(joint.upper)
+        mass, centre = f"{link.inertia.mass:.4g}", _centre(link.inertia)
+        rows.append((str(i), _short(joint.name), *_mdh_row(joint), *limits, mass, centre))
     headings = "", "joint", *MDH, "lower", "upper", "mass [kg]", "centre of mass [m]"
-    notes = "".join(f"<br>note: {escape(note)}" for note in chain.notes)
+    notes = "".join(f"<br>note: {escape(one_line(note, NOTE))}" for note in chain.notes)
     return f"<p><b>{escape(title)}</b>{notes}</p>\n" + html_table(headings, rows, words=2)
 
 
-def _joint_table(chain: Chain) -> Table:
-    made = table(
-        "Joints [rad, N m; prismatic: m, N]",
-        *(
-            "name",
-            "type",
-            ">lower",
-            ">upper",
-            ">speed",
-            ">effort",
-            ">rotor",
-            ">viscous",
-            ">coulomb",
-        ),
-    )
-    for joint in chain.joints:
-        limits = (joint.lower, joint.upper, joint.velocity, joint.effort)
-        negative, positive = joint.coulomb
-        friction = f"{positive:g}" if positive == -negative else f"{negative:g}/{positive:g}"
-        made.add_row(
-            joint.name,
-            {"R": "revolute", "P": "prismatic"}[joint.kind],
-            *(f"{value:.4g}" if math.isfinite(value) else "-" for value in limits),
-            *(f"{joint.rotor_inertia:.4g}", f"{joint.viscous:.4g}", friction),
-        )
-    return made
-
-
-def _mdh_table(chain: Chain) -> Table:
-    made = table(
-        "Modified DH table: Rx(beta) Tx(b) Rz(theta) Tz(d)",
-        *(">row", *(">" + heading for heading in MDH)),
-    )
-    for i, joint in enumerate(chain.joints):
-        made.add_row(str(i + 1), *_mdh_row(joint))
-    for name, pose in (("base", chain.base), ("tip", chain.tip)):
-        made.add_row(name, "", "", _numbers(pose.translation), "" if _upright(pose) else "turned")
-    return made
+# Cells -------------------------------------------------------------------------------------------
 
 
 def _mdh_row(joint: Joint) -> tuple[str, ...]:
@@ -157,25 +164,32 @@ def _mdh_row(joint: Joint) -> tuple[str, ...]:
     )
 
 
-def _link_table(chain: Chain) -> Table:
-    made = table(
-        "Links, in their joint's frame",
-        *("name", ">mass [kg]", ">centre of mass [m]", ">principal moments [kg m^2]"),
-    )
-    for link in chain.links:
-        moments = np.linalg.eigvalsh(link.inertia.about_com)
-        row = f"{link.inertia.mass:.4g}", _centre(link.inertia), _numbers(moments)
-        made.add_row(link.name, *row)
-    return made
+def _limit(value: float) -> str:
+    return f"{value:.4g}" if math.isfinite(value) else "-"
+
+
+def _coulomb(joint: Joint) -> str:
+    negative, positive = joint.coulomb
+    return f"{positive:g}" if positive == -negative else f"{negative:g}/{positive:g}"
 
 
 def _centre(body: Inertia) -> str:
     return _numbers(body.com) if body.mass else "-"
 
 
-def _upright(pose: Any) -> bool:
-    return bool(np.array_equal(np.array(pose.rotation), np.eye(3)))
+def _place(pose: Pose) -> str:
+    turned = not np.array_equal(np.array(pose.rotation), np.eye(3))
+    return f"{_numbers(pose.translation)} m{', turned,' if turned else ''}"
 
 
-def _numbers(values: Any) -> str:
+def _numbers(values: Iterable[float]) -> str:
     return "(" + ", ".join(f"{value:.4g}" for value in values) + ")"
+
+
+def _names(names: Sequence[str]) -> str:
+    more = [f"and {len(names) - MOST} more"] if len(names) > MOST else []
+    return ", ".join([*map(_short, names[:MOST]), *more])
+
+
+def _short(name: str) -> str:
+    return one_line(name, NAME)

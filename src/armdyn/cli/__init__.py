@@ -6,52 +6,116 @@ A command is a module with ``HELP``, ``add_options(parser)`` and ``run(arguments
 from __future__ import annotations
 
 import argparse
+import io
+import os
+import re
 import sys
 from collections.abc import Sequence
-from typing import NoReturn
+from contextlib import suppress
+from difflib import get_close_matches
+from importlib import import_module
+from typing import Any, NoReturn
 
 import armdyn
-from armdyn.cli import compare, export, robots, show, simulate, tables
-from armdyn.errors import ArmdynError
+from armdyn.errors import ArmdynError, shorten, unknown
+from armdyn.output.text import one_line
 
-COMMANDS = {
-    "robots": robots,
-    "show": show,
-    "compare": compare,
-    "tables": tables,
-    "simulate": simulate,
-    "export": export,
-}
-
-
-class Parser(argparse.ArgumentParser):
-    """argparse with its complaint on one line."""
-
-    def error(self, message: str) -> NoReturn:
-        """Say what is wrong in one line and exit with status 2."""
-        print(f"armdyn: {message} (try 'armdyn --help')", file=sys.stderr)
-        raise SystemExit(2)
+COMMANDS = ("robots", "show", "compare", "tables", "simulate", "export")
+LONGEST = 600  # characters of a complaint
+WRONG, INTERRUPTED = 2, 130  # exit statuses
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line; the exit status is 2 after an error, which takes one line."""
-    arguments = parser().parse_args(argv)
     try:
-        arguments.run(arguments)
+        try:
+            if isinstance(sys.stdout, io.TextIOWrapper):  # a name may have any letters
+                sys.stdout.reconfigure(errors="backslashreplace")
+            arguments = parser().parse_args(argv)
+            arguments.run(arguments)
+        finally:
+            if sys.stdout:
+                sys.stdout.flush()  # here, where a failure can still be told
+    except KeyboardInterrupt:
+        complain("interrupted")
+        return INTERRUPTED
     except ArmdynError as error:
-        print("armdyn: " + " ".join(str(error).split()), file=sys.stderr)
-        return 2
+        return complain(str(error))
+    except MemoryError as error:
+        return complain(f"not enough memory: {error}" if str(error) else "not enough memory")
+    except RecursionError:
+        return complain("the input is nested too deeply")
     except BrokenPipeError:  # the reader, such as head, has seen enough
-        sys.stderr.close()
+        discard_output()
+    except OSError as error:
+        if error.filename is not None:  # not the output, then, but a defect of a command
+            raise
+        discard_output()
+        return complain(f"cannot write the output: {error.strerror or error}")
     return 0
+
+
+def complain(message: str, hint: str = "") -> int:
+    """Say in one line what is wrong; the exit status that goes with it."""
+    if sys.stderr:
+        with suppress(OSError):
+            print(f"armdyn: {one_line(message, LONGEST)}{hint}", file=sys.stderr)
+    return WRONG
+
+
+def discard_output() -> None:
+    """Lead what is still to be written nowhere, or Python would fail again when it ends."""
+    with suppress(OSError, ValueError):
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, sys.stdout.fileno())
+        os.close(nowhere)
+
+
+# The parser --------------------------------------------------------------------------------------
+
+
+class Parser(argparse.ArgumentParser):
+    """argparse that complains on one line, and says what was perhaps meant."""
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        self._negative_number_matcher = re.compile(r"-\.?\d")  # -1,0 is a list, not an option
+
+    def error(self, message: str) -> NoReturn:
+        """Say what is wrong in one line and exit with status 2."""
+        raise SystemExit(complain(message, hint=f" (try '{self.prog} --help')"))
+
+    def parse_known_args(self, *given: Any, **options: Any) -> Any:
+        """Arguments that are not known are refused here, by the command that got them."""
+        found, strange = super().parse_known_args(*given, **options)
+        if strange:
+            near = get_close_matches(strange[0].partition("=")[0], self._option_string_actions, 1)
+            hint = f"; did you mean {near[0]}?" if near else ""
+            self.error(f"unknown argument {shorten(strange[0])}{hint}")
+        return found, strange
+
+    def _print_message(self, message: str, file: Any = None) -> None:
+        print(message, end="", file=file)  # argparse's own says nothing when that fails
+
+    def _get_values(self, action: argparse.Action, arg_strings: list[str]) -> Any:
+        if action.option_strings and arg_strings == ["--"]:  # of which argparse makes []
+            raise argparse.ArgumentError(action, "expected an argument, not '--'")
+        return super()._get_values(action, arg_strings)
+
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
+        if action.choices is not None and value not in action.choices:
+            named, what = (action, "choice") if action.option_strings else (None, "command")
+            raise argparse.ArgumentError(named, unknown(what, value, action.choices))
 
 
 def parser() -> Parser:
     """All commands and their options."""
     top = Parser(prog="armdyn", description="The dynamics of robot arms.")
     top.add_argument("--version", action="version", version=f"armdyn {armdyn.__version__}")
-    commands = top.add_subparsers(required=True, metavar="COMMAND", parser_class=Parser)
-    for name, module in COMMANDS.items():
+    top.set_defaults(run=lambda _: top.print_help())
+    commands = top.add_subparsers(metavar="COMMAND", parser_class=Parser)
+    for name in COMMANDS:
+        module = import_module(f"armdyn.cli.{name}")
         command = commands.add_parser(name, help=module.HELP)
         module.add_options(command)
         command.set_defaults(run=module.run)

@@ -1,11 +1,12 @@
-"""What commands have in common: the arm that they are given, lists separated by commas."""
+"""What commands have in common: the arm that they are given, lists, numbers."""
 
 from __future__ import annotations
 
 import argparse
+import math
 
 import armdyn
-from armdyn.errors import ModelError
+from armdyn.errors import ModelError, shorten
 
 
 def add_robot(command: argparse.ArgumentParser) -> None:
@@ -22,7 +23,8 @@ def add_robot(command: argparse.ArgumentParser) -> None:
     )
     command.add_argument(
         "--snap",
-        type=float,
+        metavar="ANGLE",
+        type=finite,
         help="snap angles to quarter turns [rad] (default: what a .toml file says, else 1e-9)",
     )
 
@@ -33,21 +35,48 @@ def load(arguments: argparse.Namespace, check: str = "error") -> armdyn.Robot:
         arguments.robot,
         base=arguments.base,
         tip=arguments.tip,
-        lock=dict(map(locked, arguments.lock)),
+        lock=positions(arguments.lock),
         snap=arguments.snap,
         check=check,  # type: ignore[arg-type]
     )
 
 
-def locked(text: str) -> tuple[str, float]:
-    """JOINT=POSITION as a pair."""
-    joint, _, position = text.rpartition("=")
-    try:
-        return joint, float(position)
-    except ValueError:
-        raise ModelError(f"--lock takes JOINT=POSITION with a number, not {text!r}") from None
+def positions(locks: list[str]) -> dict[str, float]:
+    """The positions of joints, each given as JOINT=POSITION."""
+    found: dict[str, float] = {}
+    for text in locks:
+        joint, _, position = text.rpartition("=")
+        try:
+            value = float(position)
+        except ValueError:
+            value = math.nan
+        if not (joint and math.isfinite(value)):
+            raise ModelError(f"--lock takes JOINT=POSITION with a number, not {shorten(text)}")
+        if joint in found:
+            raise ModelError(f"--lock is given twice for joint {shorten(joint)}")
+        found[joint] = value
+    return found
 
 
-def listed(text: str) -> list[str]:
+def items(text: str) -> list[str]:
     """The items of a list separated by commas."""
     return [item.strip() for item in text.split(",") if item.strip()]
+
+
+def finite(text: str) -> float:
+    """A number that is finite."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not math.isfinite(value):
+        raise argparse.ArgumentTypeError(f"expected a finite number, not {shorten(text)}")
+    return value
+
+
+def whole(text: str) -> int:
+    """A whole number."""
+    try:
+        return int(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"expected a whole number, not {shorten(text)}") from None

@@ -5,15 +5,12 @@ from __future__ import annotations
 import argparse
 import json
 
-from rich.console import Console
-from rich.progress import Progress
-
 from armdyn import comparison
-from armdyn.cli.arguments import add_robot, listed, load
+from armdyn.cli.arguments import add_robot, finite, items, load, whole
 from armdyn.comparison.rendering import renderables
-from armdyn.errors import ArmdynError
+from armdyn.errors import ArmdynError, listed, shorten
 from armdyn.output import files
-from armdyn.output.report import console
+from armdyn.output.report import console, progress
 
 HELP = "every method on an arm: operations, time, error"
 
@@ -28,15 +25,25 @@ def add_options(command: argparse.ArgumentParser) -> None:
         help=f"what to compute, separated by commas: {', '.join(comparison.QUANTITIES)} "
         "(default: %(default)s)",
     )
-    command.add_argument("--methods", metavar="LIST", help="only these methods")
     command.add_argument(
-        "--batch", metavar="N", type=int, default=comparison.BATCH, help="states in a batch"
+        "--methods", metavar="LIST", help="only these (rnea is newton-euler, aba articulated-body)"
     )
     command.add_argument(
-        "--states", metavar="K", type=int, help="random states at which errors are measured"
+        "--batch",
+        metavar="N",
+        type=whole,
+        default=comparison.BATCH,
+        help="states in a batch (default: %(default)s)",
     )
     command.add_argument(
-        "--seconds", metavar="S", type=float, default=1.0, help="how long to time each quantity"
+        "--states", metavar="K", type=whole, help="random states at which errors are measured"
+    )
+    command.add_argument(
+        "--seconds",
+        metavar="S",
+        type=finite,
+        default=1.0,
+        help="how long to time each quantity (default: %(default)s)",
     )
     form = command.add_mutually_exclusive_group()
     form.add_argument("--json", action="store_true", help="print JSON")
@@ -49,13 +56,12 @@ def run(arguments: argparse.Namespace) -> None:
     if arguments.plot:
         files.check_picture(arguments.plot)
     robot = load(arguments)
-    stderr = Console(stderr=True)
-    with Progress(console=stderr, transient=True, disable=not stderr.is_terminal) as bar:
-        task = bar.add_task(robot.name)
+    with progress() as bar:
+        task = bar.add_task("comparing")
         found = comparison.compare(
             robot,
-            listed(arguments.quantity),
-            None if arguments.methods is None else listed(arguments.methods),
+            items(arguments.quantity),
+            None if arguments.methods is None else items(arguments.methods),
             batch=arguments.batch,
             states=arguments.states,
             seconds=arguments.seconds,
@@ -63,6 +69,8 @@ def run(arguments: argparse.Namespace) -> None:
                 task, description=what, completed=done, total=total
             ),
         )
+    if arguments.plot:
+        found.plot(arguments.plot)
     if arguments.json:
         print(json.dumps(found.to_dict(), indent=2))
     elif arguments.csv:
@@ -70,9 +78,7 @@ def run(arguments: argparse.Namespace) -> None:
     else:
         screen = console()
         for part in renderables(found, screen.width):
-            screen.print(part)
-    if arguments.plot:
-        found.plot(arguments.plot)
+            screen.show(part, names=2)
     wrong = [f"{table.quantity} by {row.method}" for table in found.rankings for row in table.wrong]
     if wrong:
-        raise ArmdynError(f"wrong on {robot.name!r}: {', '.join(wrong)}")
+        raise ArmdynError(f"wrong on {shorten(robot.name)}: {listed(wrong)}")

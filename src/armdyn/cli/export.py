@@ -6,7 +6,9 @@ import argparse
 from pathlib import Path
 
 from armdyn import export
-from armdyn.cli.arguments import add_robot, listed, load
+from armdyn.cli.arguments import add_robot, items, load
+from armdyn.errors import MethodError, shorten
+from armdyn.output import files
 from armdyn.quantities import QUANTITIES
 
 HELP = "write an arm's dynamics as source: C99"
@@ -22,11 +24,23 @@ def add_options(command: argparse.ArgumentParser) -> None:
         help=f"what to export, separated by commas: all, or {', '.join(QUANTITIES)} "
         "(default: %(default)s)",
     )
-    command.add_argument("--to", choices=list(export.WRITERS), default="c", help="the language")
     command.add_argument(
-        "-o", "--output", metavar="DIR", type=Path, default=Path(), help="where the files go"
+        "--to", choices=list(export.WRITERS), default="c", help="the language (default: c)"
     )
-    command.add_argument("--dtype", choices=list(export.DTYPES), default="double")
+    command.add_argument(
+        "-o",
+        "--output",
+        metavar="DIR",
+        type=Path,
+        default=Path(),
+        help="where the files go (default: here)",
+    )
+    command.add_argument(
+        "--dtype",
+        choices=list(export.DTYPES),
+        default="double",
+        help="of all numbers (default: double)",
+    )
     command.add_argument(
         "--method",
         metavar="LIST",
@@ -43,18 +57,30 @@ def add_options(command: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     """Write an arm's dynamics as source, and say where."""
-    asked = listed(arguments.quantity)
+    files.check_name(arguments.output)
+    asked = items(arguments.quantity)
     quantities = list(QUANTITIES) if asked == ["all"] else asked
-    methods: dict[str, str] = {}
-    for item in listed(arguments.method):
-        quantity, given, method = item.partition("=")
-        methods |= {quantity: method} if given else dict.fromkeys(quantities, item)
     texts = export.WRITERS[arguments.to](
         load(arguments).chain,
         quantities,
         dtype=arguments.dtype,
-        methods=methods,
+        methods=methods(items(arguments.method), quantities),
         name=arguments.name,
     )
     for path in export.write(texts, arguments.output, force=arguments.force):
         print(path)
+
+
+def methods(given: list[str], quantities: list[str]) -> dict[str, str]:
+    """The method of each quantity, of METHOD for all of them, or QUANTITY=METHOD for some."""
+    if len(given) == 1 and "=" not in given[0]:
+        return dict.fromkeys(quantities, given[0])
+    found: dict[str, str] = {}
+    for item in given:
+        quantity, equals, method = item.partition("=")
+        if not equals:
+            raise MethodError(f"--method takes one METHOD, or QUANTITY=METHOD, not {shorten(item)}")
+        if quantity in found:
+            raise MethodError(f"--method is given twice for {shorten(quantity)}")
+        found[quantity] = method
+    return found

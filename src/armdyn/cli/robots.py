@@ -23,4 +23,4 @@ def run(arguments: argparse.Namespace) -> None:
     if arguments.json:
         print(json.dumps([summary(chain) for chain in chains], indent=2))
     else:
-        console().print(robots_table(chains))
+        console().show(robots_table(chains))

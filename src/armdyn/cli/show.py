@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 
-from armdyn.chain.description import description, description_tables
+from armdyn.chain.description import data, renderables
 from armdyn.cli.arguments import add_robot, load
 from armdyn.output.report import console
 
@@ -22,7 +22,8 @@ def run(arguments: argparse.Namespace) -> None:
     """Show one arm."""
     chain = load(arguments, check="warn").chain
     if arguments.json:
-        print(json.dumps(description(chain), indent=2))
+        print(json.dumps(data(chain), indent=2))
     else:
-        for part in description_tables(chain):
-            console().print(part)
+        screen = console()
+        for part in renderables(chain):
+            screen.show(part)

@@ -5,12 +5,9 @@ from __future__ import annotations
 import argparse
 import json
 
-from rich.console import Console
-from rich.progress import Progress
-
 from armdyn.errors import MethodError
 from armdyn.output import files
-from armdyn.output.report import console
+from armdyn.output.report import console, progress
 from armdyn.papers import PAPERS, find, plot, report
 
 HELP = "the papers' tables, published beside counted"
@@ -41,14 +38,13 @@ def run(arguments: argparse.Namespace) -> None:
     else:
         screen = console()
         for part in report.renderables(papers, ascii_only=screen.options.ascii_only):
-            screen.print(part)
+            screen.show(part)
 
 
 def made(keys: list[str]) -> report.Tables:
     """The tables of these papers, with a bar on stderr where that is a terminal."""
     papers: report.Tables = [(key, find(key).citation, []) for key in keys]
-    screen = Console(stderr=True)
-    with Progress(console=screen, transient=True, disable=not screen.is_terminal) as bar:
+    with progress() as bar:
         task = bar.add_task("", total=sum(len(find(key).tables) for key in keys))
         for key, _, tables in papers:
             bar.update(task, description=f"counting {key}")

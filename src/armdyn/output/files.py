@@ -11,7 +11,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from armdyn.errors import ArmdynError
+from armdyn.errors import ArmdynError, listed
+from armdyn.output.text import one_line
 
 
 @contextmanager
@@ -41,21 +42,37 @@ def written(path: str | Path) -> Iterator[Path]:
                 if os.path.exists(target):
                     shutil.copymode(target, folder / target.name)
     except OSError as error:
-        raise ArmdynError(f"cannot write {str(path)!r}: {error.strerror or error}") from None
+        raise ArmdynError(f"cannot write {_quoted(path)}: {error.strerror or error}") from None
+
+
+def check_name(path: str | Path) -> None:
+    """Refuse what nothing can be called: a NUL in it, or more letters than the system takes."""
+    try:
+        os.lstat(path)
+    except (FileNotFoundError, NotADirectoryError):
+        pass
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise ArmdynError(f"cannot write {_quoted(path)}: {reason}") from None
 
 
 def check_writable(path: str | Path) -> None:
     """Refuse a file that could not be written where it was asked for."""
+    check_name(path)
     target = os.path.realpath(path)
     folder = os.path.dirname(target if os.path.islink(path) else path) or "."
     if not os.path.isdir(folder):
-        raise ArmdynError(f"cannot write {str(path)!r}: there is no directory {folder!r}")
+        raise ArmdynError(f"cannot write {_quoted(path)}: there is no directory {_quoted(folder)}")
     if os.path.isdir(target):
-        raise ArmdynError(f"cannot write {str(path)!r}: it is a directory; expected a file's name")
+        raise ArmdynError(
+            f"cannot write {_quoted(path)}: it is a directory; expected a file's name"
+        )
     if os.path.exists(target) and not os.access(target, os.W_OK):
-        raise ArmdynError(f"cannot write {str(path)!r}: it is not writable")
+        raise ArmdynError(f"cannot write {_quoted(path)}: it is not writable")
     if not os.access(os.path.dirname(target), os.W_OK | os.X_OK):
-        raise ArmdynError(f"cannot write {str(path)!r}: directory {folder!r} is not writable")
+        raise ArmdynError(
+            f"cannot write {_quoted(path)}: directory {_quoted(folder)} is not writable"
+        )
 
 
 def figure(width: float, height: float) -> Any:
@@ -78,9 +95,7 @@ def check_picture(path: str | Path) -> None:
     """Refuse what could not be drawn or written, before anything is computed for it."""
     known = figure(1, 1).canvas.get_supported_filetypes()
     if Path(path).suffix.removeprefix(".").lower() not in known:
-        raise ArmdynError(
-            f"cannot draw {str(path)!r}: its suffix must be one of {', '.join(known)}"
-        )
+        raise ArmdynError(f"cannot draw {_quoted(path)}: its suffix must be one of {listed(known)}")
     check_writable(path)
 
 
@@ -91,4 +106,8 @@ def save_picture(drawn: Any, path: str | Path) -> None:
         with written(path) as place:
             drawn.savefig(place, dpi=160, format=Path(path).suffix.removeprefix(".").lower())
     except RuntimeError as error:  # a format's own tools are missing
-        raise ArmdynError(f"cannot draw {str(path)!r}: {error}") from None
+        raise ArmdynError(f"cannot draw {_quoted(path)}: {error}") from None
+
+
+def _quoted(path: str | Path) -> str:
+    return one_line(repr(str(path)))

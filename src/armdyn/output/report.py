@@ -2,19 +2,60 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from html import escape
 
 from rich import box
-from rich.console import Console
+from rich.console import Console, RenderableType
+from rich.progress import Progress, TextColumn
 from rich.table import Table
 from rich.text import Text
 
+from armdyn.output import fitting
 
-def console() -> Console:
-    """Where tables go: the terminal's width, or 100 columns where there is none."""
-    screen = Console(highlight=False)
-    return screen if screen.is_terminal else Console(highlight=False, width=100)
+WIDTH = 100  # columns where nobody says how many,
+NARROWEST = 40  # and the fewest that tables are made for
+
+
+class Screen(Console):
+    """Where people read; a name is shown as it is, whatever its letters mean elsewhere."""
+
+    def __init__(self, width: int | None = None) -> None:
+        super().__init__(width=width, highlight=False, markup=False, emoji=False)
+
+    def show(self, part: RenderableType, names: int = 1) -> None:
+        """Print something; a table too wide for the screen comes in parts.
+
+        ``names`` says how many of its first columns name the rows, and are in each part.
+        """
+        if not isinstance(part, Table):
+            self.print(part)
+            return
+        for k, piece in enumerate(fitting.parts(self, part, names)):
+            if k and not piece.show_edge:  # whose lines are empty
+                self.print()
+            self.print(piece)
+
+    def on_broken_pipe(self) -> None:
+        """Leave it to the caller what a closed pipe means; rich would end the program."""
+        raise
+
+
+def console() -> Screen:
+    """Where tables go: as wide as COLUMNS says, else as the terminal is, else 100 columns."""
+    told = os.environ.get("COLUMNS", "")
+    if told.isdecimal() and len(told) < 5:
+        return Screen(max(NARROWEST, int(told)))
+    screen = Screen()
+    return screen if screen.is_terminal else Screen(WIDTH)
+
+
+def progress() -> Progress:
+    """A bar on stderr, if that is a terminal, which is gone when all is done."""
+    screen = Console(stderr=True)
+    columns = TextColumn("{task.description}", markup=False), *Progress.get_default_columns()[1:]
+    return Progress(*columns, console=screen, transient=True, disable=not screen.is_terminal)
 
 
 def table(title: str, *columns: str) -> Table:
