@@ -19,11 +19,11 @@ from armdyn.papers import (
     kang,
     lin1991,
     lin1999,
-    report,
+    rendering,
     safeea2018,
     zomaya1988,
 )
-from armdyn.papers.claims import SIZES, Claim, Grid, Part, Table, revolute, row, together
+from armdyn.papers.claims import SIZES, Claim, Grid, Part, Table, judge, revolute, together
 from armdyn.spatial import sincos
 
 CLAIMS = [
@@ -51,7 +51,7 @@ def rows(papers):
         for key, _, tables in papers
         for table in tables
         if isinstance(table, Table)
-        for row in table.rows
+        for row in table.lines
     }
 
 
@@ -207,7 +207,7 @@ def test_an_explained_difference_is_the_stated_one(claim):
 @pytest.mark.parametrize("parts", [(Part("renaud"),), (Part("crba"),)])
 def test_a_count_that_changes_is_not_explained_away(parts):
     claim = Claim("Renaud", lin1991.TABLE_I[1].published, parts=parts, difference=("1", "0"))
-    assert row(claim).verdicts["M"].word == "unexplained"
+    assert judge(claim).verdicts["M"].word == "unexplained"
 
 
 def test_printed_cells_are_what_the_printed_formulas_give(rows):
@@ -327,12 +327,12 @@ def test_the_page_is_fresh(papers):
     """If not: armdyn tables --markdown > docs/papers.md."""
     page = Path(__file__).parents[1] / "docs" / "papers.md"
     kept = page.read_text(encoding="utf-8")
-    assert MEASURED.sub("#", report.markdown(papers)) == MEASURED.sub("#", kept)
+    assert MEASURED.sub("#", rendering.markdown(papers)) == MEASURED.sub("#", kept)
 
 
 def test_tables_of_the_page_are_tables(papers):
     """Every row has as many cells as its heading."""
-    for block in report.markdown(papers).split("\n\n"):
+    for block in rendering.markdown(papers).split("\n\n"):
         if block.startswith("|"):
             assert len({line.count(" | ") for line in block.strip().splitlines()}) == 1
 

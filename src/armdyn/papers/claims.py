@@ -1,7 +1,7 @@
 """What a paper claims of a method's cost, what we count, and the verdict on the two.
 
 A ``Claim`` is data: the printed polynomials in n, the printed cells, how to count the same here,
-and, where both are known to differ, the difference and its reason. ``row`` runs the counts. A
+and, where both are known to differ, the difference and its reason. ``judge`` runs the counts. A
 difference that is not the stated one is never explained away: the verdict is "unexplained".
 """
 
@@ -93,7 +93,7 @@ class Cell:
 
 
 @dataclass(frozen=True)
-class Row:
+class Line:
     """A claim and its verdict, by operation (M, A, D; "" where it is no operation).
 
     Attributes:
@@ -121,13 +121,13 @@ class Table:
 
     Attributes:
         title: where it stands and what it is about.
-        rows: its lines.
+        lines: as they are printed, and ours.
         note: how it is counted.
         found: the heading of what we have.
     """
 
     title: str
-    rows: tuple[Row, ...]
+    lines: tuple[Line, ...]
     note: str = ""
     found: str = "counted"
 
@@ -164,7 +164,7 @@ def polynomials(parts: Sequence[Part], joints: Joints = revolute) -> dict[str, P
     return {op: Polynomial.through({n: totals[n][op] for n in SIZES}) for op in FIELDS}
 
 
-def row(claim: Claim) -> Row:
+def judge(claim: Claim) -> Line:
     """Count what is claimed, and judge."""
     published = dict(zip("MA", map(Polynomial.parse, claim.published or ()), strict=False))
     found = polynomials(claim.parts, claim.joints) if claim.parts else {}
@@ -179,7 +179,7 @@ def row(claim: Claim) -> Row:
     cells = {n: _cells(claim, published, n) for n in claim.cells}
     if published and "D" in found:
         difference["D"] = f"as {claim.doubling}" if claim.doubling else "apart"
-    return Row(
+    return Line(
         claim.name,
         published,
         found,

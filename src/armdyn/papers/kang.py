@@ -10,12 +10,12 @@ from armdyn.papers.claims import (
     SIZES,
     Claim,
     Grid,
+    Line,
     Part,
-    Row,
     Table,
     Verdict,
+    judge,
     revolute,
-    row,
     together,
 )
 
@@ -122,19 +122,19 @@ def steps() -> Table:
     """Section 4.2."""
     return Table(
         "Section 4.2. The modified algorithm, n revolute joints",
-        (*map(row, claims()), sum_of_steps(), row(OURS)),
+        (*map(judge, claims()), sum_of_steps(), judge(OURS)),
         "Counted literally. Steps 1 to 4 give [I*], all seven [I*] and [P*].",
     )
 
 
-def sum_of_steps() -> Row:
+def sum_of_steps() -> Line:
     """The printed total against the printed steps."""
     printed = {op: Polynomial.parse(text) for op, text in zip("MA", TOTAL, strict=True)}
     added = {op: _printed_sum(k) for k, op in enumerate("MA")}
     difference = {op: added[op] - printed[op] for op in printed}
     wrong = Verdict("refuted", f"its own steps add up to {added['A']} additions")
     verdicts = {op: wrong if difference[op] != Polynomial() else Verdict("exact") for op in printed}
-    return Row("Its own sum", printed, added, difference, verdicts)
+    return Line("Its own sum", printed, added, difference, verdicts)
 
 
 def _printed_sum(k: int) -> Polynomial:
@@ -208,10 +208,10 @@ def elements() -> Table:
     return Table("Section 3. Independent elements", rows, note)
 
 
-def _elements(name: str, text: str, numbers: dict[int, int]) -> Row:
+def _elements(name: str, text: str, numbers: dict[int, int]) -> Line:
     published, found = Polynomial.parse(text), Polynomial.through(numbers)
     same = Verdict("exact") if published == found else Verdict("refuted", f"there are {found}")
-    return Row(name, {"": published}, {"": found}, {"": found - published}, {"": same})
+    return Line(name, {"": published}, {"": found}, {"": found - published}, {"": same})
 
 
 TABLES = (steps, six_joints, elements)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from armdyn.papers.claims import Claim, Part, Table, row
+from armdyn.papers.claims import Claim, Part, Table, judge
 
 CITATION = "S.-K. Lin, A new composite body method for manipulator dynamics, 1991"
 SIZES = range(2, 9)  # of the printed cells
@@ -113,7 +113,7 @@ def table_i() -> Table:
     """Table I."""
     return Table(
         "Table I. The inertia matrix, n revolute joints",
-        tuple(map(row, TABLE_I)),
+        tuple(map(judge, TABLE_I)),
         "Counted literally, with R_i on hand; a doubling is an addition (D = 1A).",
     )
 
@@ -121,7 +121,7 @@ def table_i() -> Table:
 def text() -> Table:
     """What stands in the text before Table I."""
     return Table(
-        "Text before Table I. Inertia matrix and bias vector together", tuple(map(row, TEXT))
+        "Text before Table I. Inertia matrix and bias vector together", tuple(map(judge, TEXT))
     )
 
 
@@ -129,7 +129,7 @@ def table_ii() -> Table:
     """Table II."""
     return Table(
         "Table II. The bias vector, given the inertia matrix",
-        tuple(map(row, TABLE_II)),
+        tuple(map(judge, TABLE_II)),
         "Of the present method, what H and b together take beyond H.",
     )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import partial
 
-from armdyn.papers.claims import Claim, Joints, Part, Table, counted, revolute, row
+from armdyn.papers.claims import Claim, Joints, Part, Table, counted, judge, revolute
 
 CITATION = (
     "S.-K. Lin and C.-J. Fang, Efficient formulations for the manipulator inertia matrix in terms "
@@ -221,7 +221,7 @@ def table_vi(kind: int) -> Table:
     """Table VI, a type of arm."""
     return Table(
         f"Table VI, type {kind}. The inertia matrix from c-hat and J-hat, {KINDS[kind]}",
-        tuple(map(row, TABLE_VI[kind])),
+        tuple(map(judge, TABLE_VI[kind])),
         "Counted literally, with c-hat, J-hat and R_i on hand.",
     )
 
@@ -230,7 +230,7 @@ def table_vii() -> Table:
     """Table VII."""
     return Table(
         "Table VII. First moments and inertia tensors from minimal parameters",
-        tuple(map(row, TABLE_VII)),
+        tuple(map(judge, TABLE_VII)),
         "All constants folded; a doubling is a multiplication (D = 1M).",
     )
 
@@ -239,7 +239,7 @@ def table_viii(kind: int) -> Table:
     """Table VIII, a type of arm."""
     return Table(
         f"Table VIII, type {kind}. The inertia matrix from minimal parameters, {KINDS[kind]}",
-        tuple(map(row, TABLE_VIII[kind])),
+        tuple(map(judge, TABLE_VIII[kind])),
         f"Table VI and Table VII together (D = 1M). {_best(kind)}",
     )
 

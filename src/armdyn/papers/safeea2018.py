@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from armdyn.counting.polynomial import Polynomial
 from armdyn.papers import experiment
-from armdyn.papers.claims import Claim, Part, Row, Table, Verdict, polynomials, row
+from armdyn.papers.claims import Claim, Line, Part, Table, Verdict, judge, polynomials
 
 CITATION = (
     "M. Safeea, P. Neto, R. Bearee, Reducing the computational complexity of mass-matrix "
@@ -98,7 +98,7 @@ def table_i() -> Table:
     """Table I."""
     return Table(
         "Table I. The mass matrix, n revolute joints",
-        tuple(map(row, TABLE_I)),
+        tuple(map(judge, TABLE_I)),
         "Counted literally, without direct kinematics: R_i and p_i on hand for GDAHJ and hybrid.",
     )
 
@@ -110,9 +110,9 @@ def crossover_table() -> Table:
         if name.endswith("printed counts"):
             verdict = Verdict("exact" if found == CROSSOVER else "refuted")
             difference = {"": found - CROSSOVER}
-            rows.append(Row(name, {"": CROSSOVER}, {"": found}, difference, {"": verdict}))
+            rows.append(Line(name, {"": CROSSOVER}, {"": found}, difference, {"": verdict}))
         else:
-            rows.append(Row(name, {}, {"": found}, {}, {"": Verdict("ours")}))
+            rows.append(Line(name, {}, {"": found}, {}, {"": Verdict("ours")}))
     return Table(
         "Text. The number of joints from which a method costs less than CRBA",
         tuple(rows),

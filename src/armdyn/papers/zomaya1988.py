@@ -21,7 +21,7 @@ from armdyn.algorithms import lagrange, zomaya_morris
 from armdyn.chain import Chain
 from armdyn.chain.arm import Arm
 from armdyn.loaders import load
-from armdyn.papers.claims import Grid, Row, Table, Verdict, Word
+from armdyn.papers.claims import Grid, Line, Table, Verdict, Word
 from armdyn.spatial import Scalar
 
 CITATION = (
@@ -125,13 +125,13 @@ def parabola_verdict(row: str, joint: int) -> Verdict:
     return Verdict("not described", reason)
 
 
-def parabolas() -> Iterator[Row]:
+def parabolas() -> Iterator[Line]:
     """Cases 1 to 3 against case 4."""
     for row in ROWS:
         for joint in JOINTS:
             printed = column(row, joint)
             predicted, slack = fourth(printed)
-            yield Row(
+            yield Line(
                 f"{row}.{joint}",
                 {"": printed[3]},
                 {"": f"{predicted:.4g} +- {slack:.2g}"},
@@ -151,7 +151,7 @@ def parabola_table() -> Table:
     )
 
 
-def joint_six(chain: Chain) -> Iterator[Row]:
+def joint_six(chain: Chain) -> Iterator[Line]:
     """The one joint whose torques come out, by three ways of taking the velocity terms."""
     ways: tuple[tuple[str, str, VelocityTorque, str], ...] = (
         ("I", "exact", lagrange.bias, "the exact torque is another"),
@@ -166,7 +166,7 @@ def joint_six(chain: Chain) -> Iterator[Row]:
         if word == "explained":
             off = abs(apart[missed[0]] / float(printed[missed[0]]))
             reason += f", all cells but that of case {missed[0] + 1}, which is {off:.1%} off"
-        yield Row(
+        yield Line(
             f"{row}.6, {name}",
             {"": " ".join(printed)},
             {"": " ".join(f"{torque:.4f}" for torque in found)},

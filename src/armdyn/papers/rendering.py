@@ -1,4 +1,4 @@
-"""The papers' tables as people read them (terminal, Markdown) and as programs do (JSON)."""
+"""Renders the papers' tables: for a terminal, as Markdown, and as plain data (JSON)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from rich.rule import Rule
 from rich.table import Table as RichTable
 from rich.text import Text
 
-from armdyn.papers.claims import Grid, Row, Table, Verdict
+from armdyn.papers.claims import Grid, Line, Table, Verdict
 
 Tables = list[tuple[str, str, list[Table | Grid]]]  # key, citation and tables of each paper
 
@@ -55,66 +55,67 @@ scalars. This page is made by `armdyn tables --markdown > docs/papers.md`; in a 
 # What all three have in common -------------------------------------------------------------------
 
 
-def operations(row: Row) -> list[str]:
-    """The operations of a row, in order."""
-    return [op for op in ORDER if op in row.published or op in row.found]
+def operations(line: Line) -> list[str]:
+    """The operations of a line, in order."""
+    return [op for op in ORDER if op in line.published or op in line.found]
 
 
 def comparison_grid(table: Table, with_shared: bool = False) -> Grid:
-    """The rows of a table, a line an operation, with the verdict in a word."""
-    headings = ["", "", "published", table.found, "difference", "verdict"] + [
-        "shared"
-    ] * with_shared
-    lines = []
-    for row in table.rows:
-        for op in operations(row):
-            name, verdict = row.name if op == operations(row)[0] else "", row.verdicts.get(op)
-            parts = [str(part.get(op, "")) for part in (row.published, row.found, row.difference)]
+    """The lines of a table, a row an operation, with the verdict in a word."""
+    headings = ["", "", "published", table.found, "difference", "verdict"]
+    headings += ["shared"] * with_shared
+    rows = []
+    for line in table.lines:
+        for op in operations(line):
+            name, verdict = line.name if op == operations(line)[0] else "", line.verdicts.get(op)
+            texts = [
+                str(part.get(op, "")) for part in (line.published, line.found, line.difference)
+            ]
             word = verdict.word if verdict else ""
-            lines.append([name, op, *parts, word] + [str(row.shared.get(op, ""))] * with_shared)
-    used = [k for k in range(len(headings)) if any(line[k] for line in lines)]
-    rows = tuple(tuple(line[k] for k in used) for line in lines)
-    return Grid("", tuple(headings[k] for k in used), rows, words=len(used))
+            rows.append([name, op, *texts, word] + [str(line.shared.get(op, ""))] * with_shared)
+    used = [k for k in range(len(headings)) if any(row[k] for row in rows)]
+    shown = tuple(tuple(row[k] for k in used) for row in rows)
+    return Grid("", tuple(headings[k] for k in used), shown, words=len(used))
 
 
 def cell_grid(table: Table) -> Grid | None:
     """The printed cells of a table, with ours where they differ."""
-    rows = [row for row in table.rows if row.cells]
-    if not rows:
+    lines = [line for line in table.lines if line.cells]
+    if not lines:
         return None
-    lines = []
-    for row in rows:
+    rows = []
+    for line in lines:
         for op in ("M", "A"):
-            cells = [by_operation[op] for by_operation in row.cells.values()]
+            cells = [by_operation[op] for by_operation in line.cells.values()]
             texts = []
             for cell in cells:
                 text = str(cell.printed) + (WRONG if cell.printed != cell.formula else "")
                 differs = cell.counted is not None and cell.counted != cell.printed
                 texts.append(f"{text}/{cell.counted}" if differs else text)
-            lines.append((row.name if op == "M" else "", op, *texts))
-    sizes = tuple(f"n = {n}" for n in rows[0].cells)
-    return Grid("Cells", ("", "", *sizes), tuple(lines), words=2)
+            rows.append((line.name if op == "M" else "", op, *texts))
+    sizes = tuple(f"n = {n}" for n in lines[0].cells)
+    return Grid("Cells", ("", "", *sizes), tuple(rows), words=2)
 
 
-def reasons(row: Row) -> Iterator[str]:
-    """Why the verdicts on a row are as they are."""
-    yield from dict.fromkeys(str(verdict) for verdict in row.verdicts.values() if verdict.reason)
-    yield from map(str, row.misprints)
+def reasons(line: Line) -> Iterator[str]:
+    """Why the verdicts on a line are as they are."""
+    yield from dict.fromkeys(str(verdict) for verdict in line.verdicts.values() if verdict.reason)
+    yield from map(str, line.misprints)
 
 
-def shared(row: Row) -> Iterator[str]:
-    """The count of a row with equal terms shared."""
-    if row.shared:
-        yield "shared: " + ", ".join(f"{polynomial} {op}" for op, polynomial in row.shared.items())
+def shared(line: Line) -> Iterator[str]:
+    """The count of a line with equal terms shared."""
+    if line.shared:
+        yield "shared: " + ", ".join(f"{polynomial} {op}" for op, polynomial in line.shared.items())
 
 
-def said(table: Table, *sources: Callable[[Row], Iterator[str]]) -> dict[str, str]:
-    """What these sources say of the rows, each thing once, with the names of its rows."""
+def said(table: Table, *sources: Callable[[Line], Iterator[str]]) -> dict[str, str]:
+    """What these sources say of the lines, each thing once, with the names of its lines."""
     names: dict[str, list[str]] = {}
-    for row in table.rows:
+    for line in table.lines:
         for source in sources:
-            for remark in source(row):
-                names.setdefault(remark, []).append(row.name)
+            for remark in source(line):
+                names.setdefault(remark, []).append(line.name)
     return {remark: ", ".join(of) for remark, of in names.items()}
 
 
@@ -236,19 +237,19 @@ def _data(table: Table | Grid) -> dict[str, Any]:
         "note": table.note,
         "rows": [
             {
-                "name": row.name,
-                "published": _texts(row.published),
-                table.found: _texts(row.found),
-                "difference": _texts(row.difference),
-                "shared": _texts(row.shared),
-                "verdict": {op: _verdict(verdict) for op, verdict in row.verdicts.items()},
+                "name": line.name,
+                "published": _texts(line.published),
+                table.found: _texts(line.found),
+                "difference": _texts(line.difference),
+                "shared": _texts(line.shared),
+                "verdict": {op: _verdict(verdict) for op, verdict in line.verdicts.items()},
                 "cells": {
                     n: {op: vars(cell) for op, cell in cells.items()}
-                    for n, cells in row.cells.items()
+                    for n, cells in line.cells.items()
                 },
-                "misprints": [verdict.reason for verdict in row.misprints],
+                "misprints": [verdict.reason for verdict in line.misprints],
             }
-            for row in table.rows
+            for line in table.lines
         ],
     }
 
