@@ -101,7 +101,7 @@ def test_every_paper_of_the_catalogue_is_in_the_bibliography():
 
 def test_what_docstrings_cite_is_in_the_bibliography():
     listed = make_methods.bibliography()
-    for source in sorted((ROOT / "armdyn").rglob("*.py")):
+    for source in sorted((ROOT / "src" / "armdyn").rglob("*.py")):
         for key in CITED.findall(source.read_text(encoding="utf-8")):
             assert key.lower() in listed, f"{source.name} cites {key}"
 

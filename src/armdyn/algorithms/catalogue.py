@@ -236,8 +236,8 @@ CATALOGUE: dict[str, tuple[Method, ...]] = {
         Method(
             "newton-euler-minimal",
             newton_euler.bias,
-            "lin1999",
-            "Theorem 1",
+            "lin1995",
+            "as lin1999 quotes it",
             "minimal",
             generic="161n-184",
         ),
@@ -296,8 +296,8 @@ CATALOGUE: dict[str, tuple[Method, ...]] = {
         Method(
             "newton-euler-minimal",
             newton_euler.gravity,
-            "lin1999",
-            "Theorem 1",
+            "lin1995",
+            "as lin1999 quotes it",
             "minimal",
             generic="32n-14",
         ),
@@ -356,8 +356,8 @@ CATALOGUE: dict[str, tuple[Method, ...]] = {
         Method(
             "newton-euler-minimal",
             newton_euler.inverse_dynamics,
-            "lin1999",
-            "Theorem 1",
+            "lin1995",
+            "as lin1999 quotes it",
             "minimal",
             generic="162n-161",
         ),

@@ -25,7 +25,7 @@ TABLE_I = (
         difference=("-3n+13", "-n^2-10n+13"),
         why="ours takes the composite bodies about their centres of mass, with R v at 8M4A; at "
         "8M5A, as in its reference 13, the additions too would grow as printed with n^2",
-        described=False,
+        known="not described",
     ),
     Claim(
         "Renaud",
@@ -51,7 +51,7 @@ TABLE_I = (
         difference=("-23n-4", "-23n+4"),
         why="not reproducible, for no break-down is printed; ours expresses everything in E_n, "
         "takes a shift b x + d z for 6M3A and leaves out c-hat_1, which H does not need",
-        described=False,
+        known="not described",
     ),
     Claim(
         "Present",
@@ -64,8 +64,8 @@ TABLE_I = (
 
 BOTH = Part("lin1991", quantity="mass_matrix+bias")
 LOST = (
-    "the paper's other 3M3A presumably stand in the lines on zeta that our copy of Fig. 3 lacks; "
-    "4M a joint for the entries of R_i are added to our count, as the paper charges them"
+    "the paper's other 3M3A may stand in the lines on zeta that our copy of Fig. 3 lacks; 4M a "
+    "joint for the entries of R_i are added to our counts, as Fig. 3 charges them"
 )
 
 TEXT = (
@@ -77,6 +77,7 @@ TEXT = (
         shared=(Part("lin1991", "shared", quantity="mass_matrix+bias"),),
         difference=("-3", "-3"),
         why=LOST,
+        known="presumed",
     ),
 )
 
@@ -99,12 +100,14 @@ TABLE_II = (
         charge=("4n", "0"),
         difference=("-3", "-3"),
         why=LOST,
+        known="presumed",
     ),
     Claim(
         "Newton-Euler, minimal",
         None,
-        parts=(Part("newton-euler-minimal", "shared", quantity="bias"),),
-        why="the recursion of Newton and Euler on minimal parameters, equal terms shared",
+        parts=(Part("newton-euler-minimal", quantity="bias"),),
+        shared=(Part("newton-euler-minimal", "shared", quantity="bias"),),
+        why="the recursion of Newton and Euler on the minimal parameters of [lin1995]",
     ),
 )
 
@@ -121,7 +124,9 @@ def table_i() -> Table:
 def text() -> Table:
     """What stands in the text before Table I."""
     return Table(
-        "Text before Table I. Inertia matrix and bias vector together", tuple(map(judge, TEXT))
+        "Text before Table I. Inertia matrix and bias vector together",
+        tuple(map(judge, TEXT)),
+        "Counted literally, with 4M a joint for the entries of R_i.",
     )
 
 
@@ -130,7 +135,8 @@ def table_ii() -> Table:
     return Table(
         "Table II. The bias vector, given the inertia matrix",
         tuple(map(judge, TABLE_II)),
-        "Of the present method, what H and b together take beyond H.",
+        "Counted literally. Of the present method, what H and b together take beyond H, with 4M a "
+        "joint for the entries of R_i.",
     )
 
 

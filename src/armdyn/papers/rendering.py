@@ -21,6 +21,7 @@ Writer = Callable[[str], str]  # how a terminal writes a text
 STYLES = {
     "exact": "green",
     "explained": "yellow",
+    "presumed": "magenta",
     "refuted": "red",
     "not described": "dim",
     "ours": "cyan",
@@ -44,9 +45,12 @@ scalars. This page is made by `armdyn tables --markdown > docs/papers.md`; in a 
   too, are of every operation on a given arm.
 - The polynomials go through the counts of six sizes, more than they need; the cells are counted one
   by one.
+- One column has one kind of count; the note above a table says which. What is on hand for one of
+  its columns is on hand for the other.
 - **exact**: no difference. **explained**: the difference is the polynomial shown, for the reason
-  given. **refuted**: the print contradicts itself or the laws of motion. **not described in the
-  paper**: it prints a number, but not what that takes. **ours**: not in the paper.
+  given, which the paper's own lines show. **presumed**: the same, but nothing in the paper shows
+  the reason. **refuted**: the print contradicts itself or the laws of motion. **not described in
+  the paper**: it prints a number, but not what that takes. **ours**: not in the paper.
 - In the tables of cells `640/635` is 640 printed, 635 counted, and `1016*` a printed cell that is
   not what its own formula gives.
 """
