@@ -15,7 +15,7 @@ from armdyn.chain.inertia import Inertia
 from armdyn.chain.pose import Pose
 from armdyn.counting import count, growth
 from armdyn.counting.polynomial import Polynomial
-from armdyn.spatial import Vector
+from armdyn.spatial import ZERO, Vector
 
 SIZES = range(2, 9)
 
@@ -92,7 +92,7 @@ def test_crossover_with_crba():
 
 
 @pytest.mark.parametrize("mix", ["RRRR", "PRPR"])
-@pytest.mark.parametrize("sums", [gdahj.composites, gdahj.composites_in_one_sum])
+@pytest.mark.parametrize("sums", [gdahj.Apart, gdahj.AsOne])
 def test_gdahj_composites_are_the_sums_they_stand_for(mix, sums):
     """sig, s, b and D by their definitions, from the links' poses."""
     chain = Chain.random(4, mix, seed=8)
@@ -103,7 +103,7 @@ def test_gdahj_composites_are_the_sums_they_stand_for(mix, sums):
     mass = [link.inertia.mass for link in chain.links]
     c = [p + R @ link.inertia.com for p, R, link in zip(origin, turn, chain.links, strict=False)]
     tensors = [R @ link.inertia.about_com @ R.T for R, link in zip(turn, chain.links, strict=True)]
-    for i, (sig, s, b, D) in enumerate(sums(arm, R, p)):
+    for i, (sig, s, b, D) in enumerate(gdahj.composites(arm, R, p, ZERO, sums())):
         outer = range(i, 4)
         assert sig == pytest.approx(sum(mass[i:]))
         np.testing.assert_allclose(list(s), sum(mass[k] * c[k] for k in outer))
