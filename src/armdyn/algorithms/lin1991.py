@@ -245,8 +245,8 @@ def outer_products(arm: Arm, sh: Pairs, ph: Vectors, Jb: dict[int, Symmetric]) -
     A: dict[int, Outer] = {}
     for j in Jb:
         if arm.revolute[j]:
-            s, h = sh[j, j], ph[j]
-            A[j] = Outer(s.x * h.y, s.x * h.z, s.y * h.x, s.y * h.z)
+            s_j, p_j = sh[j, j], ph[j]
+            A[j] = Outer(s_j.x * p_j.y, s_j.x * p_j.z, s_j.y * p_j.x, s_j.y * p_j.z)
     return A
 
 
@@ -297,9 +297,9 @@ def bias_coefficients(arm: Arm, body: Bodies) -> Pairs:
             elif arm.revolute[j]:
                 d[m, j] = e[j].cross(u[m, j])
             elif arm.revolute[m]:
-                v, s, h = u[m, j], sh[m, j], ph[j]
-                w_x = v.y * h.z - v.z * h.y - mh[j] * s.x
-                w_y = v.z * h.x - v.x * h.z - mh[j] * s.y
+                u_m, s_m, p_j = u[m, j], sh[m, j], ph[j]
+                w_x = u_m.y * p_j.z - u_m.z * p_j.y - mh[j] * s_m.x
+                w_y = u_m.z * p_j.x - u_m.x * p_j.z - mh[j] * s_m.y
                 d[m, j] = Vector(-w_y, w_x, 0)
             else:
                 d[m, j] = mh[j] * across(u[m, j])
