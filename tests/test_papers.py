@@ -1,5 +1,7 @@
 """The papers' tables beside our counts: the verdicts, and how they are shown."""
 
+import contextlib
+import dataclasses
 import json
 import re
 import sys
@@ -38,6 +40,7 @@ from armdyn.papers.claims import (
     together,
 )
 from armdyn.spatial import sincos
+from docs import make_papers
 
 ROOT = Path(__file__).parents[1]
 
@@ -434,7 +437,7 @@ MEASURED = re.compile(r"\d\.\de-\d\d")  # rounding errors differ from one libm t
 
 
 def test_the_page_is_fresh(papers):
-    """If not: armdyn tables --markdown > docs/papers.md."""
+    """If not: python docs/make_papers.py."""
     page = ROOT / "docs" / "papers.md"
     kept = page.read_text(encoding="utf-8")
     assert MEASURED.sub("#", rendering.markdown(papers)) == MEASURED.sub("#", kept)
@@ -482,6 +485,53 @@ def test_grids_are_rectangular(papers):
         for table in tables:
             if isinstance(table, Grid):
                 assert {len(line) for line in table.rows} == {len(table.headings)}
+
+
+@pytest.fixture
+def interrupted(monkeypatch):
+    """Ctrl-C while the last table is counted."""
+
+    def interrupt():
+        raise KeyboardInterrupt
+
+    last = PAPERS["zomaya1988"]
+    cut_short = dataclasses.replace(last, tables=(*last.tables[:-1], interrupt))
+    monkeypatch.setitem(PAPERS, "zomaya1988", cut_short)
+
+
+def test_an_interrupted_command_prints_nothing(capsys, interrupted):
+    with contextlib.suppress(KeyboardInterrupt):
+        main(("tables", "--paper", "zomaya1988", "--markdown"))
+    assert capsys.readouterr().out == ""
+
+
+def test_an_interrupted_page_stays_as_it_was(monkeypatch, interrupted, tmp_path):
+    page = tmp_path / "papers.md"
+    page.write_text("as it was")
+    monkeypatch.setattr(make_papers, "PAPERS", ["zomaya1988"])
+    with pytest.raises(KeyboardInterrupt):
+        make_papers.write(page)
+    assert page.read_text() == "as it was"
+    assert list(tmp_path.iterdir()) == [page]
+
+
+def test_an_interrupted_picture_is_not_there(capsys, monkeypatch, tmp_path):
+    pytest.importorskip("matplotlib")
+
+    def interrupt(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(experiment, "trial", interrupt)
+    with contextlib.suppress(KeyboardInterrupt):
+        main(("tables", "--paper", "safeea2018", "--plot", str(tmp_path / "out.png")))
+    assert not list(tmp_path.iterdir())
+
+
+def test_the_page_is_written_whole(monkeypatch, tmp_path):
+    monkeypatch.setattr(make_papers, "PAPERS", ["zomaya1988"])
+    make_papers.write(tmp_path / "papers.md")
+    text = (tmp_path / "papers.md").read_text(encoding="utf-8")
+    assert text == rendering.markdown(made(["zomaya1988"]))
 
 
 def test_plot(capsys, tmp_path):

@@ -33,8 +33,8 @@ INTRODUCTION = """\
 # The papers, cell by cell
 
 What the five papers print, beside what armdyn counts by running their formulations on counting
-scalars. This page is made by `armdyn tables --markdown > docs/papers.md`; in a terminal,
-`armdyn tables --paper KEY` shows one of them.
+scalars. This page is what `armdyn tables --markdown` prints, written by `docs/make_papers.py`; in a
+terminal, `armdyn tables --paper KEY` shows one of them.
 
 - M, A and D are multiplications, additions or subtractions, and doublings; n is the number of
   joints.
