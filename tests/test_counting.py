@@ -1,6 +1,7 @@
 """Operation counts: the rules one by one, and what the papers print."""
 
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from fractions import Fraction
 
 import pytest
@@ -104,29 +105,44 @@ def shifted(arm, q, i):
 
 
 @pytest.mark.parametrize(
-    "rule, function, charged",
+    "function, charged",
     [
-        ("1: entries of R", lambda arm, q, qd: [3.0 * x for x in arm.rotations(q)[1].rows()[2]], 3),
-        ("1: Cb and Sb of R", lambda arm, q, qd: [3.0 * arm.rotations(q)[1].Cb], 1),
-        ("1: of a prismatic joint", lambda arm, q, qd: products(arm.rotations(q)[2].rows()[1]), 3),
-        ("1: not its C and S", lambda arm, q, qd: [3.0 * arm.rotations(q)[2].C], 0),
-        ("1: not the arm's", lambda arm, q, qd: [3.0 * arm.Cb[1]], 0),
-        ("2: in a vector", lambda arm, q, qd: products(Vector(qd[0], arm.d[1], 0)), 2),
-        ("2: not alone", lambda arm, q, qd: products(Vector(arm.b[1], arm.d[1], 1)), 0),
-        ("2: in the shift of a prismatic joint", lambda arm, q, qd: shifted(arm, q, 2), 2 + 3),
-        ("2: not of a revolute one", lambda arm, q, qd: shifted(arm, q, 1), 2 + 0),
-        ("2: in a tensor", lambda arm, q, qd: products(Symmetric(qd[0], arm.b[1], 0, 1, 2, 0)), 3),
-        ("3: last first moment", lambda arm, q, qd: products(arm.first_moment[-1]), 3),
-        ("3: last tensor", lambda arm, q, qd: products(arm.inertia[-1]), 6),
-        ("3: not the others", lambda arm, q, qd: products(arm.first_moment[0]), 0),
-        ("3: not about the centre", lambda arm, q, qd: products(arm.inertia_about_com[-1]), 0),
-        ("3: nor the mass", lambda arm, q, qd: [3.0 * arm.mass[-1]], 0),
-        ("4: the first twist", lambda arm, q, qd: [3.0 * arm.rotations(q)[0].Sb], 1),
-        ("4: the base", lambda arm, q, qd: products(arm.base[1]), 3),
-        ("5: stored zeros", lambda arm, q, qd: products(Vector(zero(), 0, 0)), 1),
+        pytest.param(function, charged, id=f"rule {rule}")
+        for rule, function, charged in [
+            (
+                "1: entries of R",
+                lambda arm, q, qd: [3.0 * x for x in arm.rotations(q)[1].rows()[2]],
+                3,
+            ),
+            ("1: Cb and Sb of R", lambda arm, q, qd: [3.0 * arm.rotations(q)[1].Cb], 1),
+            (
+                "1: of a prismatic joint",
+                lambda arm, q, qd: products(arm.rotations(q)[2].rows()[1]),
+                3,
+            ),
+            ("1: not its C and S", lambda arm, q, qd: [3.0 * arm.rotations(q)[2].C], 0),
+            ("1: not the arm's", lambda arm, q, qd: [3.0 * arm.Cb[1]], 0),
+            ("2: in a vector", lambda arm, q, qd: products(Vector(qd[0], arm.d[1], 0)), 2),
+            ("2: not alone", lambda arm, q, qd: products(Vector(arm.b[1], arm.d[1], 1)), 0),
+            ("2: in the shift of a prismatic joint", lambda arm, q, qd: shifted(arm, q, 2), 2 + 3),
+            ("2: not of a revolute one", lambda arm, q, qd: shifted(arm, q, 1), 2 + 0),
+            (
+                "2: in a tensor",
+                lambda arm, q, qd: products(Symmetric(qd[0], arm.b[1], 0, 1, 2, 0)),
+                3,
+            ),
+            ("3: last first moment", lambda arm, q, qd: products(arm.first_moment[-1]), 3),
+            ("3: last tensor", lambda arm, q, qd: products(arm.inertia[-1]), 6),
+            ("3: not the others", lambda arm, q, qd: products(arm.first_moment[0]), 0),
+            ("3: not about the centre", lambda arm, q, qd: products(arm.inertia_about_com[-1]), 0),
+            ("3: nor the mass", lambda arm, q, qd: [3.0 * arm.mass[-1]], 0),
+            ("4: the first twist", lambda arm, q, qd: [3.0 * arm.rotations(q)[0].Sb], 1),
+            ("4: the base", lambda arm, q, qd: products(arm.base[1]), 3),
+            ("5: stored zeros", lambda arm, q, qd: products(Vector(zero(), 0, 0)), 1),
+        ]
     ],
 )
-def test_what_literal_counts_take_for_run_time(counted, rule, function, charged):
+def test_what_literal_counts_take_for_run_time(counted, function, charged):
     assert counted(function) == Count(mul=charged)
 
 
@@ -271,6 +287,7 @@ def printed(mul, add, double="0"):
         ("lin-fang-3", "matrix", printed("12.5n^2-28.5n+16", "8n^2-18n+10")),
         ("gdahj", "dynamics", printed("3n^2+88n-3", "5/2n^2+191/2n-18")),  # S18, Table I
     ],
+    ids=["lin1991", "renaud", "lin-fang-1", "lin-fang-3", "gdahj"],
 )
 def test_literal_counts_are_the_published_ones(method, part, expected):
     assert growth("mass_matrix", method, "literal", part) == expected
@@ -308,19 +325,31 @@ def test_two_quantities_together_share_their_work():
     assert both == each[0] + each[1]
 
 
-@pytest.mark.parametrize("quantity", [q for q in catalogue.CATALOGUE if catalogue.CATALOGUE[q]])
-def test_every_method_can_be_counted(quantity):
-    for chain in (Chain.random(4), Chain.random(4, "PRPR")):
-        natural = chain.on(float)
-        for method in catalogue.methods(quantity):
-            if method.refuses(natural):
-                with pytest.raises(MethodError, match="does not apply"):
-                    count(chain, quantity, method.name)
-                continue
-            found = {kind: count(chain, quantity, method.name, kind) for kind in EVERY}
-            assert found["literal"].cost > 0
-            assert found["shared"].cost <= found["folded"].cost
-            assert found["shared"].cost <= found["program"].cost
+@pytest.mark.parametrize("joints", ["RRRR", "PRPR"])
+@pytest.mark.parametrize(
+    "quantity, method",
+    [
+        pytest.param(quantity, method, id=f"{quantity}-{method.name}")
+        for quantity, methods in catalogue.CATALOGUE.items()
+        for method in methods
+    ],
+)
+def test_every_method_can_be_counted(quantity, method, joints):
+    chain = Chain.random(4, joints)
+    assert method.refuses(chain.on(float)) is None
+    found = {kind: count(chain, quantity, method.name, kind) for kind in EVERY}
+    assert found["literal"].cost > 0
+    assert found["shared"].cost <= found["folded"].cost
+    assert found["shared"].cost <= found["program"].cost
+
+
+def test_a_method_that_does_not_apply_is_not_counted():
+    """About centres of mass, on an arm with a link that has none."""
+    rows = ARM.parameters_in("pinocchio")
+    rows[1, 0] = -1.0
+    chain = replace(ARM, check="warn").with_parameters(rows)
+    with pytest.raises(MethodError, match="mass_matrix by gdahj does not apply"):
+        count(chain, "mass_matrix", "gdahj")
 
 
 # Manners -----------------------------------------------------------------------------------------
