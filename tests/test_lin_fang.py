@@ -20,9 +20,10 @@ def arm_of_type(kind, n):
     return Chain.random(n, "R" * n if kind == 1 else "RRP" + "R" * (n - 3), seed=1)
 
 
-def named(pair):
-    """The id of a formulation and a type of arm."""
-    return "formulation {}, type {}".format(*pair) if isinstance(pair, tuple) else str(pair)
+def each(pairs):
+    """A test for each formulation and type of arm."""
+    cases = [pytest.param(*pair, id="lin-fang-{}, type {}".format(*pair)) for pair in pairs]
+    return pytest.mark.parametrize("formulation, kind", cases)
 
 
 def at(n, a, b, c):
@@ -57,7 +58,7 @@ DIFFERS = {
 }
 
 
-@pytest.mark.parametrize(("formulation", "kind"), TABLE_VI)
+@each(TABLE_VI)
 def test_table_vi(formulation, kind):
     """Every formulation's own part, with the composite bodies on hand."""
     published, differs = TABLE_VI[formulation, kind], DIFFERS[formulation, kind]
@@ -148,7 +149,7 @@ LINES = {
 SLIPS = {(2, 2): (3, 3), (4, 1): (-4, 0), (4, 2): (-4, 0)}  # Table VI less the sum of the lines
 
 
-@pytest.mark.parametrize(("formulation", "kind"), LINES, ids=named)
+@each(LINES)
 def test_table_vi_is_the_sum_of_the_printed_lines(formulation, kind):
     """What shows the reasons for the differences: which terms are charged, and how.
 
@@ -161,7 +162,7 @@ def test_table_vi_is_the_sum_of_the_printed_lines(formulation, kind):
             assert at(n, *published) == sum(line[k] * line[2] for line in lines) + slip
 
 
-@pytest.mark.parametrize(("formulation", "kind"), TABLE_VI, ids=named)
+@each(TABLE_VI)
 def test_shared_counts_of_a_formulation_are_those_of_its_part_alone(formulation, kind):
     """Its table run on inputs: c-hat, J-hat and h are given, R_i and d_i recorded before."""
     for n in (4, 6, 7):
@@ -184,7 +185,10 @@ def test_shared_counts_of_a_formulation_are_those_of_its_part_alone(formulation,
         assert (shared.mul, shared.add) == (found[Op.MUL], found[Op.ADD] + found[Op.SUB])
 
 
-@pytest.mark.parametrize(("kind", "mul", "add"), [(1, -44, -57), (2, -42, -59)])
+@pytest.mark.parametrize(
+    "kind, mul, add",
+    [pytest.param(1, -44, -57, id="type 1"), pytest.param(2, -42, -59, id="type 2")],
+)
 def test_table_vii(kind, mul, add):
     """30 n - 44 M, 33 n - 57 A; type 2: 30 n - 42 M, 33 n - 59 A; and n - 1 doublings.
 
@@ -212,7 +216,7 @@ TABLE_VIII = {  # formulation, type -> n -> M, A as printed
 }
 
 
-@pytest.mark.parametrize(("formulation", "kind"), SHARED)
+@each(SHARED)
 def test_what_the_minimal_formulations_really_need(formulation, kind):
     """From minimal parameters to D, with equal terms shared: well below Table VIII."""
     for n, most in SHARED[formulation, kind].items():
@@ -224,7 +228,7 @@ def test_what_the_minimal_formulations_really_need(formulation, kind):
         assert found.add < add
 
 
-@pytest.mark.parametrize("kind", [1, 2])
+@pytest.mark.parametrize("kind", [1, 2], ids="type {}".format)
 def test_minimal_parameters_leave_the_matrix_part_as_it_is(kind):
     """Only Table VII knows of them, as long as joint 2 is joint s."""
     chain = arm_of_type(kind, 6)

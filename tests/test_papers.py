@@ -34,10 +34,10 @@ from armdyn.papers.claims import (
     Grid,
     Part,
     Table,
+    add_up,
+    fit,
     judge,
-    polynomials,
     revolute,
-    together,
 )
 from armdyn.spatial import sincos
 from docs import make_papers
@@ -225,7 +225,7 @@ def test_a_column_has_one_kind_of_count(claims):
 def test_an_explained_difference_is_the_stated_one(claim):
     """On an arm larger than those to which the polynomials are fitted."""
     n = max(SIZES) + 2
-    found = together(claim.parts, claim.joints, n)
+    found = add_up(claim.parts, claim.joints, n)
     for op, published, charge, difference in zip(
         "MA", claim.published, claim.charge, claim.difference, strict=True
     ):
@@ -234,7 +234,7 @@ def test_an_explained_difference_is_the_stated_one(claim):
         assert found[op] + doublings + Polynomial.parse(charge)(n) == expected
 
 
-@pytest.mark.parametrize("parts", [(Part("renaud"),), (Part("crba"),)])
+@pytest.mark.parametrize("parts", [(Part("renaud"),), (Part("crba"),)], ids=["renaud", "crba"])
 def test_a_count_that_changes_is_not_explained_away(parts):
     claim = Claim("Renaud", lin1991.TABLE_I[1].published, parts=parts, difference=("1", "0"))
     assert judge(claim).verdicts["M"].word == "unexplained"
@@ -304,7 +304,7 @@ def test_shared_counts_of_table_vi_have_nothing_else_on_hand(rows, kind, formula
 def test_shared_counts_carry_what_the_paper_charges_on_top(rows):
     """4M a joint for the entries of R_i, joint 1 too: Fig. 3."""
     line = rows["lin1991", "Text before Table I", "Present, H and b"]
-    alone = polynomials((Part("lin1991", "shared", quantity="mass_matrix+bias"),))
+    alone = fit((Part("lin1991", "shared", quantity="mass_matrix+bias"),))
     assert line.shared["M"] - alone["M"] == Polynomial.parse("4n")
     assert line.shared["A"] == alone["A"]
     assert all(line.shared[op](6) < line.found[op](6) for op in "MA")
@@ -316,7 +316,9 @@ def test_additions_of_kangs_third_step_suffice_for_six_joints(rows):
     assert [line.found["A"](n) <= line.published["A"](n) for n in (6, 8, 9)] == [True, True, False]
 
 
-@pytest.mark.parametrize("kind, published", [(1, (407, 301)), (2, (399, 295))])
+@pytest.mark.parametrize(
+    "kind, published", [(1, (407, 301)), (2, (399, 295))], ids=["type 1", "type 2"]
+)
 def test_shared_counts_of_the_best_formulation(rows, kind, published):
     shared = rows["lin1999", f"Table VIII, type {kind}", "Formulation 1"].shared
     found = [shared[op](6) for op in "MAD"]
@@ -395,7 +397,7 @@ def test_errors_are_those_of_rounding():
 def test_operations_of_the_experiment_are_counts(method):
     """The polynomials hold for arms five times as long as those they were fitted to."""
     parts = (Part(method, stage=experiment.STAGES[method]),)
-    assert experiment.operations(50)[method] == sum(together(parts, revolute, 50).values())
+    assert experiment.operations(50)[method] == sum(add_up(parts, revolute, 50).values())
 
 
 # The README ---------------------------------------------------------------------------------------
@@ -415,7 +417,7 @@ def test_counts_in_the_readme(method):
     (line,) = [line for line in readme.splitlines() if f"(`{method}`)" in line]
     stage = "dynamics" if method == "gdahj" else None
     kinds = (AS_COUNTED[method], (Part(method, "shared", stage),))
-    counts = [[n for n in together(parts, revolute, 6).values() if n] for parts in kinds]
+    counts = [[n for n in add_up(parts, revolute, 6).values() if n] for parts in kinds]
     cells = [cell.strip() for cell in line.strip("|").split("|")]
     assert cells[-2:] == [" + ".join(map(str, numbers)) for numbers in counts]
 
@@ -544,7 +546,11 @@ def test_plot(capsys, tmp_path):
 @pytest.mark.parametrize(
     "arguments, message",
     [
-        (("--paper", "lin1992"), "no paper 'lin1992'; known: lin1991, lin1999"),
+        (("--paper", "lin1992"), "known: lin1991, lin1999"),
+        (
+            ("--paper", "safea2018"),
+            "no paper 'safea2018'; did you mean 'safeea2018'? known: lin1991",
+        ),
         (("--plot", "out.png"), "add --paper safeea2018"),
         (("--paper", "safeea2018", "--plot", "out.xyz"), "its suffix must be one of"),
         (("--paper", "safeea2018", "--plot", "no/such/folder/out.png"), "there is no directory"),

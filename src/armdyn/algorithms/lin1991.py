@@ -77,13 +77,13 @@ def mass_matrix_and_bias(
 
 
 def bias(arm: Arm, q: Sequence[Scalar], qd: Sequence[Scalar]) -> Row:
-    """b(q, qd), shape (n,): Fig. 3 without what H alone needs."""
+    """b(q, qd), shape (n,): Fig. 3 without the terms that H alone needs."""
     R = arm.rotations(q)
     return bias_vector(arm, R, composite_bodies(arm, R, q), qd)
 
 
 def gravity(arm: Arm, q: Sequence[Scalar]) -> Row:
-    """eta(q), shape (n,): what of Fig. 3 (67) needs."""
+    """eta(q), shape (n,): (67), and of Fig. 3 what that needs."""
     R, mh = arm.rotations(q), composite_masses(arm)
     s, p = positions(arm, R, q)
     ph = first_moments(R, link_moments(arm, p))

@@ -55,7 +55,7 @@ from armdyn.counting.polynomial import Polynomial
 from armdyn.counting.rules import sealing
 from armdyn.counting.scalars import Counted, Position, Tally
 from armdyn.counting.tapes import StageTape
-from armdyn.errors import MethodError
+from armdyn.errors import MethodError, unknown
 from armdyn.program.passes import needed
 from armdyn.program.program import Op, Program
 from armdyn.program.tape import Tape
@@ -94,13 +94,13 @@ def count(
     kind: Kind = "literal",
     stage: str | None = None,
 ) -> Count:
-    """How many operations a method takes.
+    """Count the operations that a method takes.
 
     Args:
         robot: a Robot or a Chain.
         quantity: its name, or several names for quantities that are computed together.
         method: its name; the cheapest exact method of each quantity if not given.
-        kind: how to count, see the text of this module.
+        kind: "literal", "folded", "shared" or "program"; the text of this module explains them.
         stage: count only what is done inside this stage of the method. Stages within it are part
             of it. A ``shared`` count takes the stage alone: what it is handed is on hand, what
             others compute besides is not. In a ``program`` count an instruction belongs to the
@@ -108,7 +108,7 @@ def count(
     """
     chain = _without_rotors(getattr(robot, "chain", robot))
     if kind not in get_args(Kind):
-        raise MethodError(f"no kind of count {kind!r}; known: {', '.join(get_args(Kind))}")
+        raise MethodError(unknown("kind of count", kind, get_args(Kind)))
     jobs = _jobs(chain, quantity, method)
     if kind in ("shared", "program"):
         jobs = [_as_compiled(chain, job) for job in jobs]

@@ -159,20 +159,20 @@ def because(*reasons: tuple[str, str, str]) -> tuple[tuple[str, str], str]:
 
 
 @cache
-def counted(part: Part, joints: Joints, n: int) -> Count:
+def count_part(part: Part, joints: Joints, n: int) -> Count:
     """The count of a part, once, on a generic arm of n joints."""
     return count(Chain.random(n, joints(n)), part.quantity, part.method, part.kind, part.stage)
 
 
-def together(parts: Sequence[Part], joints: Joints, n: int) -> dict[str, int]:
+def add_up(parts: Sequence[Part], joints: Joints, n: int) -> dict[str, int]:
     """M, A and D of all parts on a generic arm of n joints."""
-    counts = [(part.times, counted(part, joints, n)) for part in parts]
+    counts = [(part.times, count_part(part, joints, n)) for part in parts]
     return {op: sum(k * getattr(c, name) for k, c in counts) for op, name in FIELDS.items()}
 
 
-def polynomials(parts: Sequence[Part], joints: Joints = revolute) -> dict[str, Polynomial]:
+def fit(parts: Sequence[Part], joints: Joints = revolute) -> dict[str, Polynomial]:
     """M, A and D of all parts together, each confirmed on more sizes than it was fitted to."""
-    totals = {n: together(parts, joints, n) for n in SIZES}
+    totals = {n: add_up(parts, joints, n) for n in SIZES}
     return {op: Polynomial.through({n: totals[n][op] for n in SIZES}) for op in FIELDS}
 
 
@@ -204,7 +204,7 @@ def _with_charge(claim: Claim, parts: Sequence[Part]) -> dict[str, Polynomial]:
     """M, A and D of all parts, with what the paper charges on top; nothing where nothing is."""
     if not parts:
         return {}
-    found = polynomials(parts, claim.joints)
+    found = fit(parts, claim.joints)
     for op, charge in zip("MA", claim.charge, strict=True):
         found[op] += Polynomial.parse(charge)
     return found
@@ -230,7 +230,7 @@ def _verdict(claim: Claim, difference: Polynomial | None, stated: Polynomial) ->
 def _cells(claim: Claim, published: Mapping[str, Polynomial], n: int) -> dict[str, Cell]:
     ours: dict[str, int] = {}
     if claim.parts:
-        ours = _charged(claim, together(claim.parts, claim.joints, n))
+        ours = _charged(claim, add_up(claim.parts, claim.joints, n))
         for op, charge in zip("MA", claim.charge, strict=True):
             ours[op] += int(Polynomial.parse(charge)(n))
     return {

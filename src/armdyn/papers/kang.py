@@ -14,10 +14,10 @@ from armdyn.papers.claims import (
     Part,
     Table,
     Verdict,
+    add_up,
     because,
     judge,
     revolute,
-    together,
 )
 
 CITATION = "H.-J. Kang, Computationally efficient KIC-based dynamic modeling of robot manipulators"
@@ -146,7 +146,7 @@ def _printed_sum(k: int) -> Polynomial:
 
 def six_joints() -> Grid:
     """The totals for n = 6: printed, counted, and quoted by the paper."""
-    ours, momentum = (together(parts, revolute, 6) for parts in (ALL_STEPS, MOMENTUM))
+    ours, momentum = (add_up(parts, revolute, 6) for parts in (ALL_STEPS, MOMENTUM))
     numbers = {
         "printed": CELL,
         "by the printed polynomials": tuple(int(Polynomial.parse(text)(6)) for text in TOTAL),

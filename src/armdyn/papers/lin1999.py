@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import partial
 
-from armdyn.papers.claims import Claim, Joints, Part, Table, because, counted, judge, revolute
+from armdyn.papers.claims import Claim, Joints, Part, Table, because, count_part, judge, revolute
 
 CITATION = (
     "S.-K. Lin and C.-J. Fang, Efficient formulations for the manipulator inertia matrix in terms "
@@ -254,7 +254,7 @@ def table_viii(kind: int) -> Table:
 def _best(kind: int) -> str:
     """What the best line of Table VIII needs when equal terms are shared, for n = 6."""
     claim = TABLE_VIII[kind][0]
-    found, (mul, add) = counted(claim.shared[0], claim.joints, 6), claim.cells[6]
+    found, (mul, add) = count_part(claim.shared[0], claim.joints, 6), claim.cells[6]
     return (
         f"With equal terms shared, formulation 1 takes {found.mul} M, {found.add} A and "
         f"{found.double} D for n = 6, where {mul} M and {add} A are published."

@@ -113,7 +113,7 @@ def shared(line: Line) -> Iterator[str]:
         yield "shared: " + ", ".join(f"{polynomial} {op}" for op, polynomial in line.shared.items())
 
 
-def said(table: Table, *sources: Callable[[Line], Iterator[str]]) -> dict[str, str]:
+def collect_remarks(table: Table, *sources: Callable[[Line], Iterator[str]]) -> dict[str, str]:
     """What these sources say of the lines, each thing once, with the names of its lines."""
     names: dict[str, list[str]] = {}
     for line in table.lines:
@@ -151,7 +151,7 @@ def _shown(table: Table | Grid, write: Writer) -> Iterator[RenderableType]:
         yield from (_grid(table, write), "")
         return
     yield from (_grid(comparison_grid(table), write), "")
-    remarks = said(table, reasons, shared)
+    remarks = collect_remarks(table, reasons, shared)
     if remarks:
         yield from (_remarks(remarks, write), "")
     cells = cell_grid(table)
@@ -201,7 +201,7 @@ def markdown(papers: Tables) -> str:
 
 def _marked_table(table: Table) -> Iterator[str]:
     yield _marked_grid(comparison_grid(table, with_shared=True))
-    remarks = said(table, reasons)
+    remarks = collect_remarks(table, reasons)
     if remarks:
         lines = (f"- {_marked(of)}: {_marked(remark)}" for remark, of in remarks.items())
         yield "\n".join(lines) + "\n"

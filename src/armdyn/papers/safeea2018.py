@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from armdyn.counting.polynomial import Polynomial
 from armdyn.papers import experiment
-from armdyn.papers.claims import Claim, Line, Part, Table, Verdict, judge, polynomials
+from armdyn.papers.claims import Claim, Line, Part, Table, Verdict, fit, judge
 
 CITATION = (
     "M. Safeea, P. Neto, R. Bearee, Reducing the computational complexity of mass-matrix "
@@ -75,7 +75,7 @@ TABLE_I = (
 
 def cost(parts: tuple[Part, ...]) -> Polynomial:
     """All operations together."""
-    return sum(polynomials(parts).values(), Polynomial())
+    return sum(fit(parts).values(), Polynomial())
 
 
 def crossover(method: Polynomial, other: Polynomial, largest: int = 1000) -> int:
