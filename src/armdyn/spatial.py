@@ -1,11 +1,11 @@
 """Vectors, rotations and symmetric tensors of three-dimensional space, on any scalar.
 
 The contract of a scalar: it adds, subtracts, multiplies, divides and negates, with its own kind and
-with Python's ints; and it has a sine and a cosine (``sincos``). A float is one, a complex number, an
-mpmath or SymPy number, a fraction, a decimal, a counting or a traced number. Nothing here looks at
-a scalar's value; ``select_lt`` is the one way to choose by it. The integers 0 and 1 stand for what
-is zero or one by structure, so that scalars which know about constants (counting, tracing) drop the
-terms that vanish.
+with Python's ints, and it has a sine and a cosine (``sincos``). A float is one, and so is a complex
+number, an mpmath or SymPy number, a fraction, a decimal, a counting or a traced number. Nothing
+here looks at a scalar's value; ``select_lt`` is the one way to choose by it. The integers 0 and 1
+stand for what is zero or one by structure, so that scalars which know about constants (counting,
+tracing) drop the terms that vanish.
 
 Costs are given as multiplications M, additions A and doublings D, as the papers count them: 8M4A
 is eight multiplications and four additions.
