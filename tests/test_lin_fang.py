@@ -202,6 +202,15 @@ def test_table_vii(kind, mul, add):
         assert (found.mul, found.add, found.double) == (30 * n + mul, 33 * n + add, n - 1)
 
 
+def test_printed_cost_of_the_similarity_charges_a_product_twice():
+    """Table VII prints 18M14A for (41) to (54), which take 17M14A with D = 1M."""
+    tape = Tape({"turn": 2, "X": 6})
+    (C, S), X = tape.arguments()
+    Y = lin_fang_minimal.similarity(Rotation(C, S, 0.6, 0.8), Symmetric(*X))
+    found = Counter(ins.op for ins in tape.finish("Y", [list(Y)]).instructions)
+    assert (found[Op.MUL], found[Op.ADD] + found[Op.SUB]) == (18 - 1, 14)
+
+
 SHARED = {  # formulation, type -> n -> M, A, D
     (1, 1): {4: (132, 110, 3), 6: (328, 260, 5), 8: (604, 458, 7)},
     (2, 1): {4: (150, 129, 3), 6: (377, 315, 5), 8: (696, 565, 7)},
