@@ -1,6 +1,7 @@
 """Christoffel symbols by every method: the derivative of M, and what follows from it."""
 
 import math
+from functools import cache
 
 import numpy as np
 import pytest
@@ -18,6 +19,7 @@ ARMS = [Chain.random(len(mix), mix, seed=11) for mix in MIXES] + [
 EVERY_METHOD = pytest.mark.parametrize(
     "method", CATALOGUE["christoffel"], ids=lambda method: method.name
 )
+EVERY_ARM = pytest.mark.parametrize("chain", ARMS, ids=lambda chain: chain.name)
 STEP = 1e-30  # a complex step has no cancellation, so it may be as small as one likes
 
 
@@ -30,62 +32,48 @@ def derivative_of_mass_matrix(chain, q):
     return np.stack(slopes, axis=-1)
 
 
-def states(count):
-    """The arms, each with ``count`` random vectors of n numbers, the first of them q."""
-    rng = np.random.default_rng(2)
-    for chain in ARMS:
-        yield chain, *rng.uniform(-math.pi, math.pi, (count, chain.n))
+@cache
+def state(chain):
+    """Random q and qd, and dM/dq there."""
+    q, qd = np.random.default_rng([2, chain.n]).uniform(-math.pi, math.pi, (2, chain.n))
+    return q, qd, derivative_of_mass_matrix(chain, q)
 
 
-def symbols(method, chain, q):
-    """Gamma (n, n, n) by a method; None if it refuses the arm."""
-    arm = chain.on(float, method.view)
-    if method.refuses(chain.on(float)):
-        return None
-    return np.array(method.function(arm, q.tolist()), float)
+def symbols(method, chain):
+    """Gamma (n, n, n) by a method, at the arm's state."""
+    assert method.refuses(chain.on(float)) is None
+    q, _, _ = state(chain)
+    return np.array(method.function(chain.on(float, method.view), q.tolist()), float)
 
 
+def assert_close(found, truth):
+    """To 1e-11 relative to the largest."""
+    np.testing.assert_allclose(found, truth, rtol=0, atol=1e-11 * max(np.abs(truth).max(), 1e-3))
+
+
+@EVERY_ARM
 @EVERY_METHOD
-def test_is_the_derivative_of_the_mass_matrix(method):
-    """Gamma_ijk = (dM_ij/dq_k + dM_ik/dq_j - dM_jk/dq_i) / 2, to 1e-11 relative."""
-    for chain, q in states(1):
-        found = symbols(method, chain, q)
-        if found is not None:
-            dM = derivative_of_mass_matrix(chain, q)
-            truth = (dM + dM.transpose(0, 2, 1) - dM.transpose(2, 0, 1)) / 2
-            np.testing.assert_allclose(
-                found,
-                truth,
-                rtol=0,
-                atol=1e-11 * max(np.abs(truth).max(), 1e-3),
-                err_msg=chain.name,
-            )
+def test_is_the_derivative_of_the_mass_matrix(method, chain):
+    """Gamma_ijk = (dM_ij/dq_k + dM_ik/dq_j - dM_jk/dq_i) / 2."""
+    _, _, dM = state(chain)
+    truth = (dM + dM.transpose(0, 2, 1) - dM.transpose(2, 0, 1)) / 2
+    assert_close(symbols(method, chain), truth)
 
 
+@EVERY_ARM
 @EVERY_METHOD
-def test_makes_the_rate_of_the_mass_matrix_minus_2C_skew(method):
+def test_makes_the_rate_of_the_mass_matrix_minus_2C_skew(method, chain):
     """C_ij = sum_k Gamma_ijk qd_k."""
-    for chain, q, qd in states(2):
-        found = symbols(method, chain, q)
-        if found is not None:
-            S = derivative_of_mass_matrix(chain, q) @ qd - 2 * (found @ qd)
-            np.testing.assert_allclose(
-                S + S.T, 0, atol=1e-11 * max(np.abs(S).max(), 1e-3), err_msg=chain.name
-            )
+    _, qd, dM = state(chain)
+    S = dM @ qd - 2 * (symbols(method, chain) @ qd)
+    assert_close(S, -S.T)
 
 
+@EVERY_ARM
 @EVERY_METHOD
-def test_gives_the_velocity_torque(method):
+def test_gives_the_velocity_torque(method, chain):
     """Sum over j, k of Gamma_ijk qd_j qd_k is the bias of the arm without gravity."""
-    for chain, q, qd in states(2):
-        found = symbols(method, chain, q)
-        if found is not None:
-            still = chain.on(float).without_gravity()
-            truth = np.array(newton_euler.bias(still, q.tolist(), qd.tolist()), float)
-            np.testing.assert_allclose(
-                found @ qd @ qd,
-                truth,
-                rtol=0,
-                atol=1e-11 * max(np.abs(truth).max(), 1e-3),
-                err_msg=chain.name,
-            )
+    q, qd, _ = state(chain)
+    still = chain.on(float).without_gravity()
+    truth = np.array(newton_euler.bias(still, q.tolist(), qd.tolist()), float)
+    assert_close(symbols(method, chain) @ qd @ qd, truth)

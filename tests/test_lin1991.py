@@ -30,7 +30,8 @@ PRESENT_BIAS = [64, 132, 225, 343, 486, 654, 847], [38, 84, 148, 230, 330, 448, 
 
 def cells_of(table):
     """A test for each n, given the printed M and A."""
-    return pytest.mark.parametrize("n, M, A", list(zip(SIZES, *table, strict=True)))
+    cells = zip(SIZES, *table, strict=True)
+    return pytest.mark.parametrize("n, M, A", [pytest.param(*c, id=f"n = {c[0]}") for c in cells])
 
 
 def counted(method, n, quantity="mass_matrix", stage=None):
@@ -71,7 +72,7 @@ def test_fijany_bejczy_takes_less_than_table_I_prints(n, M, A):
     assert double == 3 * n - 6
 
 
-@pytest.mark.parametrize("n", SIZES)
+@pytest.mark.parametrize("n", SIZES, ids="n = {}".format)
 def test_walker_orin_takes_at_most_what_its_lines_give(n):
     """11n^2+50n-55 M, 7n^2+42n-45 A, R v taken as 8M4A; no line of it is printed."""
     mul, add, double = counted("walker-orin", n)
@@ -94,8 +95,8 @@ def test_the_squares_of_table_I():
 @pytest.mark.parametrize(
     "method, mul, add, double",
     [
-        ("lin1991", "10.5n^2+32.5n-76", "6n^2+38n-71", "0"),
-        ("renaud", "13.5n^2+13.5n-63", "9n^2+22n-62", "3n-6"),
+        pytest.param("lin1991", "10.5n^2+32.5n-76", "6n^2+38n-71", "0", id="lin1991"),
+        pytest.param("renaud", "13.5n^2+13.5n-63", "9n^2+22n-62", "3n-6", id="renaud"),
     ],
 )
 def test_what_the_formulations_need_when_nothing_is_computed_twice(method, mul, add, double):
@@ -123,7 +124,7 @@ FIGURE_3 = {
 
 
 @pytest.mark.parametrize("stage", FIGURE_3)
-@pytest.mark.parametrize("n", SIZES)
+@pytest.mark.parametrize("n", SIZES, ids="n = {}".format)
 def test_the_blocks_of_figure_3_take_what_it_prints(stage, n):
     lines = FIGURE_3[stage](n)
     M, A = (sum(line[k] * line[2] for line in lines) for k in (0, 1))

@@ -1,6 +1,7 @@
 """Lin and Fang's formulations: their tables line by line, counted."""
 
 import math
+from collections import Counter
 
 import numpy as np
 import pytest
@@ -8,12 +9,21 @@ import pytest
 from armdyn import Chain
 from armdyn.algorithms import lin_fang, lin_fang_minimal
 from armdyn.counting import count
-from armdyn.spatial import Rotation, Symmetric
+from armdyn.program.passes import needed
+from armdyn.program.program import Op
+from armdyn.program.tape import Tape
+from armdyn.spatial import Rotation, Symmetric, Vector
 
 
 def arm_of_type(kind, n):
     """The paper's types: 1 is n revolute joints (Puma), 2 has a prismatic joint 3 (Stanford)."""
     return Chain.random(n, "R" * n if kind == 1 else "RRP" + "R" * (n - 3), seed=1)
+
+
+def each(pairs):
+    """A test for each formulation and type of arm."""
+    cases = [pytest.param(*pair, id="lin-fang-{}, type {}".format(*pair)) for pair in pairs]
+    return pytest.mark.parametrize("formulation, kind", cases)
 
 
 def at(n, a, b, c):
@@ -48,7 +58,7 @@ DIFFERS = {
 }
 
 
-@pytest.mark.parametrize(("formulation", "kind"), TABLE_VI)
+@each(TABLE_VI)
 def test_table_vi(formulation, kind):
     """Every formulation's own part, with the composite bodies on hand."""
     published, differs = TABLE_VI[formulation, kind], DIFFERS[formulation, kind]
@@ -60,7 +70,125 @@ def test_table_vi(formulation, kind):
         assert [found.mul, found.add, found.double] == [*expected, 0]
 
 
-@pytest.mark.parametrize(("kind", "mul", "add"), [(1, -44, -57), (2, -42, -59)])
+# The lines of Tables I to V as printed: what each costs, M and A, and how often it stands for n
+# joints of type 1, and of type 2, whose joint 3 slides.
+LINES = {
+    (1, 1): lambda n: [
+        (2, 0, 1),  # s_1^<2>
+        (6, 2, n - 2),  # f_{i-1,i}
+        (12, 8, n - 2),  # t_{i-1,i}
+        (8, 4, (n - 3) * (n - 2) / 2),  # f_{j,i}
+        (12, 8, (n - 3) * (n - 2) / 2),  # t_{j,i}
+        (14, 10, n - 2),  # t_{1,i}
+        (12, 8, 1),  # t_{1,2}
+    ],
+    (2, 1): lambda n: [
+        (8, 4, (n - 2) * (n - 1) / 2),  # u_j^<k>
+        (8, 6, (n - 2) * (n - 1) / 2),  # s_j^<k>
+        (7, 6, n * (n - 1) / 2),  # D_ji
+    ],
+    (3, 1): lambda n: [
+        (8, 4, (n - 2) * (n - 1) / 2),  # u_j^<k>
+        (4, 2, n - 1),  # sh_j^<j+1>
+        (12, 8, (n - 2) * (n - 1) / 2),  # sh_j^<k>
+        (5, 4, n * (n - 1) / 2),  # D_ji
+    ],
+    (4, 1): lambda n: [
+        (24, 12, n - 2),  # R
+        (8, 4, n - 2),  # u_i^<n>
+        (2, 0, 1),  # s_{n-1}^<n>
+        (6, 3, n - 2),  # s_i^<n>
+        (6 + 9, 3 + 6, n - 2),  # f_{i,i}, t_{i,i}
+        (6 + 3, 6 + 2, n * (n - 1) / 2),  # t_{j,i}, D_ji
+    ],
+    (5, 1): lambda n: [
+        (4, 4, n - 1),  # f_{i-1,i}
+        (14, 10, n - 1),  # t_{i-1,i}
+        (8 + 12, 4 + 8, (n - 3) * (n - 2) / 2),  # f_{j,i}, t_{j,i}
+        (14, 10, n - 2),  # t_{1,i}
+    ],
+    (1, 2): lambda n: [
+        (2, 0, 1),
+        (6, 2, n - 3),
+        (12, 8, n - 3),
+        (8, 6, 1),  # t_{2,3} of the sliding joint
+        (8 + 12, 4 + 8, (n - 3) * (n - 2) / 2),
+        (14, 10, n - 2),
+        (12, 8, 1),
+    ],
+    (2, 2): lambda n: [
+        (8, 4, (n - 2) * (n - 1) / 2),
+        (8, 6, (n - 2) * (n - 1) / 2 - (n - 4)),  # none for j = 3
+        (7, 6, n * (n - 1) / 2 - 2 - (n - 3)),
+        (4, 3, 2),  # D_j3
+        (2, 1, n - 3),  # D_3i
+    ],
+    (3, 2): lambda n: [
+        (8, 4, (n - 2) * (n - 1) / 2),
+        (4, 2, n - 2),
+        (12, 8, (n - 2) * (n - 1) / 2 - (n - 4)),
+        (5, 4, n * (n - 1) / 2 - 2 - (n - 3)),
+        (3, 2, 2),
+        (2, 1, n - 3),
+    ],
+    (4, 2): lambda n: [
+        (24 + 8 + 6, 12 + 4 + 3, n - 2),
+        (2, 0, 1),
+        (6 + 9, 3 + 6, n - 3),
+        (3 + 6, 0 + 3, 1),  # f_{3,3}, t_{3,3}
+        (6 + 3, 6 + 2, n * (n - 1) / 2),
+    ],
+    (5, 2): lambda n: [
+        (4, 4, n - 2),
+        (14, 10, n - 2),
+        (8, 5, 1),  # t_{2,3}
+        (8 + 12, 4 + 8, (n - 3) * (n - 2) / 2),
+        (14, 10, n - 2),
+    ],
+}
+SLIPS = {(2, 2): (3, 3), (4, 1): (-4, 0), (4, 2): (-4, 0)}  # Table VI less the sum of the lines
+
+
+@each(LINES)
+def test_table_vi_is_the_sum_of_the_printed_lines(formulation, kind):
+    """What shows the reasons for the differences: which terms are charged, and how.
+
+    Three of the ten pairs of sums are not the lines': formulation 2 adds up to 57 and 43 in type
+    2; formulation 4 leaves out four products, those with the zero of R_n, but not their additions.
+    """
+    for n in (5, 6, 9):
+        lines, slips = LINES[formulation, kind](n), SLIPS.get((formulation, kind), (0, 0))
+        for k, (published, slip) in enumerate(zip(TABLE_VI[formulation, kind], slips, strict=True)):
+            assert at(n, *published) == sum(line[k] * line[2] for line in lines) + slip
+
+
+@each(TABLE_VI)
+def test_shared_counts_of_a_formulation_are_those_of_its_part_alone(formulation, kind):
+    """Its table run on inputs: c-hat, J-hat and h are given, R_i and d_i recorded before."""
+    for n in (4, 6, 7):
+        chain = arm_of_type(kind, n)
+        arm = chain.on(float)
+        tape = Tape({"q": n, "ch": 3 * n, "J3": 3 * n, "h": 3 * n})
+        q, *bodies = tape.arguments()
+        R, d = arm.rotations(q), arm.extensions(q)
+        for rotation in R:
+            rotation.rows()
+        on_hand = len(tape.instructions)
+        mh = np.cumsum(arm.mass[::-1])[::-1].tolist()
+        ch, J3, h = ([Vector(*x[3 * i : 3 * i + 3]) for i in range(n)] for x in bodies)
+        last = arm.inertia[-1]
+        ch[-1], J3[-1] = arm.first_moment[-1], Vector(last.xz, last.yz, last.zz)  # constants
+        table = getattr(lin_fang, f"table_{formulation}")
+        program = tape.finish("D", table(arm, R, d, lin_fang.Composites(mh, ch, J3, h)))
+        found = Counter(program.instructions[k].op for k in needed(program) if k >= on_hand)
+        shared = count(chain, "mass_matrix", f"lin-fang-{formulation}", "shared", "matrix")
+        assert (shared.mul, shared.add) == (found[Op.MUL], found[Op.ADD] + found[Op.SUB])
+
+
+@pytest.mark.parametrize(
+    "kind, mul, add",
+    [pytest.param(1, -44, -57, id="type 1"), pytest.param(2, -42, -59, id="type 2")],
+)
 def test_table_vii(kind, mul, add):
     """30 n - 44 M, 33 n - 57 A; type 2: 30 n - 42 M, 33 n - 59 A; and n - 1 doublings.
 
@@ -72,6 +200,15 @@ def test_table_vii(kind, mul, add):
             arm_of_type(kind, n), "mass_matrix", "lin-fang-1-minimal", "folded", "composites"
         )
         assert (found.mul, found.add, found.double) == (30 * n + mul, 33 * n + add, n - 1)
+
+
+def test_printed_cost_of_the_similarity_charges_a_product_twice():
+    """Table VII prints 18M14A for (41) to (54), which take 17M14A with D = 1M."""
+    tape = Tape({"turn": 2, "X": 6})
+    (C, S), X = tape.arguments()
+    Y = lin_fang_minimal.similarity(Rotation(C, S, 0.6, 0.8), Symmetric(*X))
+    found = Counter(ins.op for ins in tape.finish("Y", [list(Y)]).instructions)
+    assert (found[Op.MUL], found[Op.ADD] + found[Op.SUB]) == (18 - 1, 14)
 
 
 SHARED = {  # formulation, type -> n -> M, A, D
@@ -88,7 +225,7 @@ TABLE_VIII = {  # formulation, type -> n -> M, A as printed
 }
 
 
-@pytest.mark.parametrize(("formulation", "kind"), SHARED)
+@each(SHARED)
 def test_what_the_minimal_formulations_really_need(formulation, kind):
     """From minimal parameters to D, with equal terms shared: well below Table VIII."""
     for n, most in SHARED[formulation, kind].items():
@@ -100,7 +237,7 @@ def test_what_the_minimal_formulations_really_need(formulation, kind):
         assert found.add < add
 
 
-@pytest.mark.parametrize("kind", [1, 2])
+@pytest.mark.parametrize("kind", [1, 2], ids="type {}".format)
 def test_minimal_parameters_leave_the_matrix_part_as_it_is(kind):
     """Only Table VII knows of them, as long as joint 2 is joint s."""
     chain = arm_of_type(kind, 6)

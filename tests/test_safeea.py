@@ -8,14 +8,14 @@ import dataclasses
 import numpy as np
 import pytest
 
-from armdyn import Chain
+from armdyn import Chain, Robot
 from armdyn.algorithms import crba, gdahj, hybrid, newton_euler
 from armdyn.algorithms.catalogue import find
 from armdyn.chain.inertia import Inertia
 from armdyn.chain.pose import Pose
 from armdyn.counting import count, growth
 from armdyn.counting.polynomial import Polynomial
-from armdyn.spatial import Vector
+from armdyn.spatial import ZERO, Vector
 
 SIZES = range(2, 9)
 
@@ -60,8 +60,8 @@ def test_using_the_zero_of_each_column_saves_crba_three_operations_a_column():
 @pytest.mark.parametrize(
     "method, mul, add",
     [
-        ("hybrid", "3n^2+62n-32", "2.5n^2+59.5n-39"),
-        ("hybrid-minimal", "3n^2+62n-36", "2.5n^2+54.5n-46"),
+        pytest.param("hybrid", "3n^2+62n-32", "2.5n^2+59.5n-39", id="hybrid"),
+        pytest.param("hybrid-minimal", "3n^2+62n-36", "2.5n^2+54.5n-46", id="hybrid-minimal"),
     ],
 )
 def test_hybrid_is_cheaper_than_either(method, mul, add):
@@ -92,7 +92,7 @@ def test_crossover_with_crba():
 
 
 @pytest.mark.parametrize("mix", ["RRRR", "PRPR"])
-@pytest.mark.parametrize("sums", [gdahj.composites, gdahj.composites_in_one_sum])
+@pytest.mark.parametrize("sums", [gdahj.Apart, gdahj.AsOne])
 def test_gdahj_composites_are_the_sums_they_stand_for(mix, sums):
     """sig, s, b and D by their definitions, from the links' poses."""
     chain = Chain.random(4, mix, seed=8)
@@ -103,7 +103,7 @@ def test_gdahj_composites_are_the_sums_they_stand_for(mix, sums):
     mass = [link.inertia.mass for link in chain.links]
     c = [p + R @ link.inertia.com for p, R, link in zip(origin, turn, chain.links, strict=False)]
     tensors = [R @ link.inertia.about_com @ R.T for R, link in zip(turn, chain.links, strict=True)]
-    for i, (sig, s, b, D) in enumerate(sums(arm, R, p)):
+    for i, (sig, s, b, D) in enumerate(gdahj.composites(arm, R, p, ZERO, sums())):
         outer = range(i, 4)
         assert sig == pytest.approx(sum(mass[i:]))
         np.testing.assert_allclose(list(s), sum(mass[k] * c[k] for k in outer))
@@ -131,7 +131,14 @@ def test_crba_composites_are_the_links_seen_from_inner_frames(mix):
 
 
 @pytest.mark.parametrize(
-    "moments", [(0.0, 0.0, 0.0), (1.0, 1.0, 1.0), (0.0, 2.0, 2.0), (1.0, 1.0, 2.0), (1.0, 2.0, 2.5)]
+    "moments",
+    [
+        pytest.param((0.0, 0.0, 0.0), id="point"),
+        pytest.param((1.0, 1.0, 1.0), id="ball"),
+        pytest.param((0.0, 2.0, 2.0), id="rod"),
+        pytest.param((1.0, 1.0, 2.0), id="disc"),
+        pytest.param((1.0, 2.0, 2.5), id="brick"),
+    ],
 )
 def test_any_inertia_is_a_sum_of_dyads(moments):
     """Point, ball, rod, disc, brick: R (lam 1 + u u^T + v v^T) R^T is the tensor turned by R."""
@@ -146,7 +153,20 @@ def test_any_inertia_is_a_sum_of_dyads(moments):
 
 # Arms at the edge, and large ones ---------------------------------------------------------------
 
-OURS = ("kic", "kic-augmented", "gdahj", "gdahj-one-sum", "crba", "hybrid", "momentum")
+BY_CENTRES = (
+    "kic",
+    "kic-augmented",
+    "gdahj",
+    "gdahj-one-sum",
+    "momentum",
+    "lin1991",
+    "walker-orin",
+)
+WITHOUT_MASS = pytest.mark.parametrize(
+    "links",
+    [[0], [1, 2], [4], [3, 4], [0, 1, 2, 3, 4]],
+    ids=lambda links: f"no mass in {links}",
+)
 
 
 def without_mass(chain, links):
@@ -156,19 +176,46 @@ def without_mass(chain, links):
 
 
 @pytest.mark.parametrize("mix", ["RRRRR", "RPRRP"])
-@pytest.mark.parametrize("links", [[0], [1, 2], [4], [3, 4], [0, 1, 2, 3, 4]])
-def test_links_without_mass(mix, links):
-    """Inner ones, and outer ones that leave a composite without mass."""
+@WITHOUT_MASS
+@pytest.mark.parametrize("method", [*BY_CENTRES, "crba", "hybrid"])
+def test_links_without_mass(method, mix, links):
+    """Inner ones, and outer ones that leave a composite body without mass: 0 / 0 if unguarded."""
+    chain = without_mass(Chain.random(5, mix, seed=1), links)
+    q = np.random.default_rng(3).uniform(-3, 3, 5).tolist()
+    M = np.array(newton_euler.mass_matrix(chain.on(float), q), float)
+    found = find("mass_matrix", method).function(chain.on(float), q)
+    np.testing.assert_allclose(np.array(found, float), M, atol=1e-13)
+
+
+@pytest.mark.parametrize("mix", ["RRRRR", "RPRRP"])
+@WITHOUT_MASS
+@pytest.mark.parametrize("method", ["kic", "kic-augmented", "lin1991"])
+def test_bias_of_links_without_mass(method, mix, links):
     chain = without_mass(Chain.random(5, mix, seed=1), links)
     q, qd = np.random.default_rng(3).uniform(-3, 3, (2, 5)).tolist()
-    M = np.array(newton_euler.mass_matrix(chain.on(float), q), float)
     b = np.array(newton_euler.bias(chain.on(float), q, qd), float)
-    for name in OURS:
-        found = find("mass_matrix", name).function(chain.on(float), q)
-        np.testing.assert_allclose(np.array(found, float), M, atol=1e-13, err_msg=name)
-    for name in ("kic", "kic-augmented"):
-        found = find("bias", name).function(chain.on(float), q, qd)
-        np.testing.assert_allclose(np.array(found, float), b, atol=1e-11, err_msg=name)
+    found = find("bias", method).function(chain.on(float), q, qd)
+    np.testing.assert_allclose(np.array(found, float), b, atol=1e-11)
+
+
+@pytest.mark.parametrize("method", BY_CENTRES)
+def test_massless_outer_links_compile_to_numbers(method):
+    """In the compiled program, and in numbers whose 0 / 0 is NaN and no error."""
+    chain = without_mass(Chain.random(5, "RRPRR", seed=1), [3, 4])
+    q = np.random.default_rng(3).uniform(-3, 3, 5)
+    M = np.array(newton_euler.mass_matrix(chain.on(float), q.tolist()), float)
+    np.testing.assert_allclose(Robot(chain).mass_matrix(q, method=method), M, atol=1e-13)
+    found = find("mass_matrix", method).function(chain.on(np.float64), list(q))
+    np.testing.assert_allclose(np.array(found, float), M, atol=1e-13)
+
+
+def test_a_flange_without_mass_is_legal_where_mass_lies_outboard():
+    """The share of its mass in that of the links from it outward is zero; no warning, no check."""
+    rows = Chain.random(4, seed=2).parameters_in("pinocchio")
+    rows[2] = 0.0
+    chain = Chain.random(4, seed=2).with_parameters(rows)
+    assert chain.on(float).mass_share[2] == 0
+    assert chain.on(float).mass_share[3] == 1
 
 
 @pytest.mark.parametrize("n", [5, 25, 60])

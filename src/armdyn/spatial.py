@@ -1,11 +1,14 @@
 """Vectors, rotations and symmetric tensors of three-dimensional space, on any scalar.
 
-A scalar is whatever adds and multiplies: a float, a complex number, an mpmath or SymPy number, a
-fraction, a decimal, a counting or a traced number. Nothing here looks at a scalar's value. The
-integers 0 and 1 stand for what is zero or one by structure, so that scalars which know about
-constants (counting, tracing) drop the terms that vanish.
+The contract of a scalar: it adds, subtracts, multiplies, divides and negates, with its own kind and
+with Python's ints, and it has a sine and a cosine (``sincos``). A float is one, and so is a complex
+number, an mpmath or SymPy number, a fraction, a decimal, a counting or a traced number. Nothing
+here looks at a scalar's value; ``select_lt`` is the one way to choose by it. The integers 0 and 1
+stand for what is zero or one by structure, so that scalars which know about constants (counting,
+tracing) drop the terms that vanish.
 
-Costs are given as multiplications M, additions A and doublings D, as the papers count them.
+Costs are given as multiplications M, additions A and doublings D, as the papers count them: 8M4A
+is eight multiplications and four additions.
 """
 
 from __future__ import annotations
@@ -20,7 +23,7 @@ from functools import singledispatch
 from typing import Any
 
 Scalar = Any  # whatever adds, subtracts and multiplies
-Row = list[Scalar]
+Row = list[Scalar]  # of a matrix, or a vector of n joints
 
 
 @singledispatch

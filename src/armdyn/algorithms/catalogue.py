@@ -159,7 +159,9 @@ CATALOGUE: dict[str, tuple[Method, ...]] = {
     "bias": (
         Method("lin1991", lin1991.bias, "lin1991", "Fig. 3, Table II", refuses=without_centres),
         Method("newton-euler", newton_euler.bias, "luh1980"),
-        Method("newton-euler-minimal", newton_euler.bias, "lin1999", "Theorem 1", "minimal"),
+        Method(
+            "newton-euler-minimal", newton_euler.bias, "lin1995", "as lin1999 quotes it", "minimal"
+        ),
         Method("lagrange", lagrange.bias, "zomaya1988", "eqs. 2, 5, and 16 in order"),
         Method("kic", kic.bias, "kang", "eqs. 8, 10", refuses=without_centres),
         Method(
@@ -174,7 +176,13 @@ CATALOGUE: dict[str, tuple[Method, ...]] = {
     "gravity": (
         Method("lin1991", lin1991.gravity, "lin1991", "(67)", refuses=without_centres),
         Method("newton-euler", newton_euler.gravity, "luh1980"),
-        Method("newton-euler-minimal", newton_euler.gravity, "lin1999", "Theorem 1", "minimal"),
+        Method(
+            "newton-euler-minimal",
+            newton_euler.gravity,
+            "lin1995",
+            "as lin1999 quotes it",
+            "minimal",
+        ),
     ),
     "christoffel": (
         Method(
@@ -197,7 +205,11 @@ CATALOGUE: dict[str, tuple[Method, ...]] = {
     "inverse_dynamics": (
         Method("newton-euler", newton_euler.inverse_dynamics, "luh1980"),
         Method(
-            "newton-euler-minimal", newton_euler.inverse_dynamics, "lin1999", "Theorem 1", "minimal"
+            "newton-euler-minimal",
+            newton_euler.inverse_dynamics,
+            "lin1995",
+            "as lin1999 quotes it",
+            "minimal",
         ),
     ),
     "forward_dynamics": (

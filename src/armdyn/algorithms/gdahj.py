@@ -9,17 +9,16 @@ rotation of its frame, p_ci the centre of mass of link i and pc_i = p_ci - p_i, 
 
 and joint i feels of joint j <= i: A_ij = k_j . d_i + t_j . y_i.
 
-The page with equations (18) to (31) and Algorithm 1 is missing from the copy at hand, and the
-recursions are rebuilt from these definitions. The published count, 3n^2+88n-3 M, 5/2n^2+191/2n-18
-A with R_i and p_i on hand, comes out where D_i is kept as two sums, J_i of the tensors and F_i of
-the products, and where s and b start from zeros that are charged like numbers. Its n^2 and n terms
-leave no choice; what is charged at i = n is one of several readings that give its constants.
-Prismatic joints, which the paper leaves out, are ours.
+The page with equations (18) to (31) and Algorithm 1 is missing from the copy at hand; the recursion
+is rebuilt from these definitions. The published count, 3n^2+88n-3 M, 5/2n^2+191/2n-18 A with R_i
+and p_i on hand, comes out where D_i is kept as two sums (``Apart``) and where s and b start from
+zeros that are charged like numbers. Its n^2 and n terms leave no choice; what is charged at i = n
+was fitted to its constants. Prismatic joints, which the paper leaves out, are ours.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from armdyn.algorithms.kinematics import frames
@@ -29,6 +28,43 @@ from armdyn.spatial import ZERO, Row, Scalar, Symmetric, Vector, double_cross
 
 Vectors = list[Vector]
 Matrix = tuple[Vector, Vector, Vector]  # by its rows
+
+
+class Apart(NamedTuple):
+    """D_i as two sums: J_i of the tensors, F_i of the products."""
+
+    J: Symmetric = Symmetric(0, 0, 0, 0, 0, 0)
+    F: Matrix = (ZERO, ZERO, ZERO)
+
+    def with_tensor(self, I: Symmetric) -> Apart:
+        """With R_i I_i R_i^T added."""
+        return Apart(self.J + I, self.F)
+
+    def less(self, product: Matrix) -> Apart:
+        """With a product [a]x [b]x taken off."""
+        return Apart(self.J, minus(self.F, product))
+
+    def matrix(self) -> Matrix:
+        """D_i = J_i + F_i."""
+        return plus(self.J.rows(), self.F)
+
+
+class AsOne(NamedTuple):
+    """D_i as one sum, which takes fewer additions."""
+
+    D: Matrix = (ZERO, ZERO, ZERO)
+
+    def with_tensor(self, I: Symmetric) -> AsOne:
+        """With R_i I_i R_i^T added."""
+        return AsOne(plus(self.D, I.rows()))
+
+    def less(self, product: Matrix) -> AsOne:
+        """With a product [a]x [b]x taken off."""
+        return AsOne(minus(self.D, product))
+
+    def matrix(self) -> Matrix:
+        """D_i."""
+        return self.D
 
 
 class Composite(NamedTuple):
@@ -41,13 +77,15 @@ class Composite(NamedTuple):
 
 
 def mass_matrix(arm: Arm, q: Sequence[Scalar]) -> list[Row]:
-    """A(q), shape (n, n)."""
-    return dynamics(arm, *kinematics(arm, q), composites)
+    """A(q), shape (n, n), as published."""
+    R, p = kinematics(arm, q)
+    return dynamics(arm, R, p, Vector(zero(), zero(), zero()), Apart())
 
 
 def mass_matrix_in_one_sum(arm: Arm, q: Sequence[Scalar]) -> list[Row]:
-    """A(q), shape (n, n), with D_i as one sum: 3n^2+88n-12 M, 5/2n^2+179/2n-33 A."""
-    return dynamics(arm, *kinematics(arm, q), composites_in_one_sum)
+    """A(q), shape (n, n), no zero charged, D_i as one sum: 3n^2+88n-12 M, 5/2n^2+179/2n-33 A."""
+    R, p = kinematics(arm, q)
+    return dynamics(arm, R, p[: arm.n], ZERO, AsOne())
 
 
 @stage("kinematics")
@@ -59,9 +97,7 @@ def kinematics(arm: Arm, q: Sequence[Scalar]) -> tuple[list[Matrix], Vectors]:
 
 
 @stage("dynamics")
-def dynamics(
-    arm: Arm, R: list[Matrix], p: Vectors, sums: Callable[..., list[Composite]]
-) -> list[Row]:
+def dynamics(arm: Arm, R: list[Matrix], p: Vectors, none: Vector, D: Apart | AsOne) -> list[Row]:
     """Algorithm 1: d_i = D_i^T k_i, y_i = b_i x k_i, t_j = k_j x p_j, and the nested loop.
 
     For a prismatic joint i d_i = s_i x k_i and y_i = - sig_i k_i; for a prismatic joint j
@@ -71,9 +107,9 @@ def dynamics(
     k = [Vector(x.z, y.z, z.z) for x, y, z in R]
     pairs = [(k[j], k[j].cross(p[j])) if arm.revolute[j] else (ZERO, -k[j]) for j in range(n)]
     A: list[Row] = [[0] * n for _ in range(n)]
-    for i, (sig, s, b, D) in enumerate(sums(arm, R, p)):
+    for i, (sig, s, b, D_i) in enumerate(composites(arm, R, p, none, D)):
         if arm.revolute[i]:
-            d, y = k[i].x * D[0] + k[i].y * D[1] + k[i].z * D[2], b.cross(k[i])
+            d, y = k[i].x * D_i[0] + k[i].y * D_i[1] + k[i].z * D_i[2], b.cross(k[i])
         else:
             d, y = s.cross(k[i]), -sig * k[i]
         for j in range(i + 1):
@@ -82,40 +118,27 @@ def dynamics(
     return A
 
 
-def composites(arm: Arm, R: list[Matrix], p: Vectors) -> list[Composite]:
-    """The recursions of sig, s, b, J and F from the tip inward, and D_i = J_i + F_i.
+def composites(
+    arm: Arm, R: list[Matrix], p: Vectors, none: Vector, D: Apart | AsOne
+) -> list[Composite]:
+    """The recursion from the last link inward; s and b start from ``none``, D from an empty sum.
 
-    With l_i = p_{i+1} - p_i: b_i = b_{i+1} + m_i pc_i + sig_{i+1} l_i,
-    F_i = F_{i+1} - [m_i pc_i]x [p_ci]x - [l_i]x [s_{i+1}]x.
+    With l_i = p_{i+1} - p_i, which is zero beyond the last p:
+    b_i = b_{i+1} + m_i pc_i + sig_{i+1} l_i,
+    D_i = D_{i+1} + R_i I_i R_i^T - [m_i pc_i]x [p_ci]x - [l_i]x [s_{i+1}]x.
     """
-    sig, s, b = 0, Vector(zero(), zero(), zero()), Vector(zero(), zero(), zero())
-    J, F = Symmetric(0, 0, 0, 0, 0, 0), (ZERO, ZERO, ZERO)
-    found = []
-    for i in reversed(range(arm.n)):
-        m, pc, l = arm.mass[i], rotated(R[i], arm.com[i]), p[i + 1] - p[i]
-        p_c, m_pc = p[i] + pc, m * pc
-        J = J + arm.inertia_dyads[i].turned(R[i])
-        F = minus(minus(F, double_cross(m_pc, p_c)), double_cross(l, s))
-        b = b + m_pc + sig * l
-        s = s + m * p_c
-        sig = sig + m
-        found.append(Composite(sig, s, b, plus(J.rows(), F)))
-    return found[::-1]
-
-
-def composites_in_one_sum(arm: Arm, R: list[Matrix], p: Vectors) -> list[Composite]:
-    """The same with D_i = D_{i+1} + R_i I_i R_i^T - [m_i pc_i]x [p_ci]x - [l_i]x [s_{i+1}]x."""
-    sig, s, b, D = 0, ZERO, ZERO, (ZERO, ZERO, ZERO)
+    sig, s, b = 0, none, none
     found: list[Composite] = []
     for i in reversed(range(arm.n)):
-        m, pc, l = arm.mass[i], rotated(R[i], arm.com[i]), p[i + 1] - p[i] if found else ZERO
+        m, pc = arm.mass[i], rotated(R[i], arm.com[i])
+        l = p[i + 1] - p[i] if i + 1 < len(p) else ZERO
         p_c, m_pc = p[i] + pc, m * pc
-        D = plus(D, arm.inertia_dyads[i].turned(R[i]).rows())
-        D = minus(minus(D, double_cross(m_pc, p_c)), double_cross(l, s))
+        D = D.with_tensor(arm.inertia_dyads[i].turned(R[i]))
+        D = D.less(double_cross(m_pc, p_c)).less(double_cross(l, s))
         b = b + m_pc + sig * l
         s = s + m * p_c
         sig = sig + m
-        found.append(Composite(sig, s, b, D))
+        found.append(Composite(sig, s, b, D.matrix()))
     return found[::-1]
 
 

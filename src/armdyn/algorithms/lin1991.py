@@ -1,9 +1,10 @@
 """The new composite body method: every distance is measured from one point, the origin of E_1.
 
-[lin1991], Fig. 3 and equations (12) to (67), in its letters. Joints count from 0; r is the first
-revolute joint, the paper's N_JR, and n if there is none. ``u[m, j]`` is u_m^<j>, the vector u_m
-in the axes of E_j, and so for sh (s-hat), zh (zeta-hat) and d; ``s[j]``, ``p[j]``, ``ph[j]``
-(p-hat), ``Jb[j]`` (J-bar), ``e[j]`` and ``A[j]`` are given in E_j; mh is m-hat.
+[lin1991], Fig. 3 and equations (12) to (67), in its letters and, below, under its headings. Joints
+count from 0; r is the first revolute joint, the paper's N_JR, and n if there is none. ``u[m, j]``
+is u_m^<j>, the vector u_m in the axes of E_j, and so for sh (s-hat), zh (zeta-hat) and d;
+``s[j]``, ``p[j]``, ``ph[j]`` (p-hat), ``Jb[j]`` (J-bar), ``e[j]`` and ``A[j]`` are given in E_j; mh
+is m-hat.
 
 Departures from the print. The origin of E_1 is the point of reference for a prismatic first joint
 too, so that R_1 enters through gravity alone. What the initialisation prepares is made of
@@ -26,6 +27,15 @@ Vectors = dict[int, Vector]
 Pairs = dict[tuple[int, int], Vector]
 
 
+class Outer(NamedTuple):
+    """The elements of A = s-hat_j p-hat_j^T that a_j and B_j have in common."""
+
+    A12: Scalar
+    A13: Scalar
+    A21: Scalar
+    A23: Scalar
+
+
 class Bodies(NamedTuple):
     """The composite bodies: all that H_mj and d_mj have in common."""
 
@@ -38,7 +48,7 @@ class Bodies(NamedTuple):
     ph: Vectors  # from max(r, 1) outward: p-hat_1 serves gravity alone
     Jb: dict[int, Symmetric]  # from r + 1 outward
     e: Vectors  # revolute joints from max(r, 1) outward
-    A: dict[int, Row]  # A_12, A_13, A_21, A_23; revolute joints from r + 1 outward
+    A: dict[int, Outer]  # revolute joints from r + 1 outward
 
 
 def mass_matrix(arm: Arm, q: Sequence[Scalar]) -> list[Row]:
@@ -47,8 +57,8 @@ def mass_matrix(arm: Arm, q: Sequence[Scalar]) -> list[Row]:
     All revolute 10.5n^2+38.5n-85 M, 6n^2+39n-70 A, as Table I has it.
     """
     R = arm.rotations(q)
-    bodies = composite_bodies(arm, R, q)
-    return inertia_matrix(arm, bodies, polar_moment(arm, R, bodies))
+    body = composite_bodies(arm, R, q)
+    return inertia_matrix(arm, body, polar_moment(arm, R, body))
 
 
 def mass_matrix_and_bias(
@@ -61,19 +71,19 @@ def mass_matrix_and_bias(
     the loop on zeta_j, which our copy of Fig. 3 lacks.
     """
     R = arm.rotations(q)
-    bodies = composite_bodies(arm, R, q)
-    H = inertia_matrix(arm, bodies, polar_moment(arm, R, bodies))
-    return H, bias_vector(arm, R, bodies, qd)
+    body = composite_bodies(arm, R, q)
+    H = inertia_matrix(arm, body, polar_moment(arm, R, body))
+    return H, bias_vector(arm, R, body, qd)
 
 
 def bias(arm: Arm, q: Sequence[Scalar], qd: Sequence[Scalar]) -> Row:
-    """b(q, qd), shape (n,): Fig. 3 without what H alone needs."""
+    """b(q, qd), shape (n,): Fig. 3 without the terms that H alone needs."""
     R = arm.rotations(q)
     return bias_vector(arm, R, composite_bodies(arm, R, q), qd)
 
 
 def gravity(arm: Arm, q: Sequence[Scalar]) -> Row:
-    """eta(q), shape (n,): what of Fig. 3 (67) needs."""
+    """eta(q), shape (n,): (67), and of Fig. 3 what that needs."""
     R, mh = arm.rotations(q), composite_masses(arm)
     s, p = positions(arm, R, q)
     ph = first_moments(R, link_moments(arm, p))
@@ -86,18 +96,15 @@ def christoffel(arm: Arm, q: Sequence[Scalar]) -> list[list[Row]]:
     All revolute n^3+12n^2+34n-95 M, 2/3n^3+7n^2+106/3n-80 A.
     """
     n = arm.n
-    bodies = composite_bodies(arm, arm.rotations(q), q)
+    body = composite_bodies(arm, arm.rotations(q), q)
     D: list[list[Row]] = [[[0] * n for _ in range(n)] for _ in range(n)]
-    for (m, j), d in bias_coefficients(arm, bodies).items():
+    for (m, j), d in bias_coefficients(arm, body).items():
         for k in range(j + 1):
             if arm.revolute[k]:
-                D[m][k][j] = D[m][j][k] = bodies.u[k, j] @ d
+                D[m][k][j] = D[m][j][k] = body.u[k, j] @ d
                 if k <= m:
                     D[j][k][m] = D[j][m][k] = -D[m][k][j]
     return D
-
-
-# Fig. 3, block by block -------------------------------------------------------------------------
 
 
 def composite_bodies(arm: Arm, R: Sequence[Rotation], q: Sequence[Scalar]) -> Bodies:
@@ -111,6 +118,22 @@ def composite_bodies(arm: Arm, R: Sequence[Rotation], q: Sequence[Scalar]) -> Bo
     e = levers(arm, mh, ph, s)
     A = outer_products(arm, sh, ph, Jb)
     return Bodies(r, mh, u, sh, p, mp, ph, Jb, e, A)
+
+
+# Fig. 3: initialization --------------------------------------------------------------------------
+
+
+def first_revolute(arm: Arm) -> int:
+    """N_JR: the first revolute joint, counted from 0; n if there is none."""
+    return next((i for i in range(arm.n) if arm.revolute[i]), arm.n)
+
+
+def composite_masses(arm: Arm) -> Row:
+    """m-hat_i (28): the mass of link i and all outside it."""
+    return list(accumulate(reversed(arm.mass)))[::-1]
+
+
+# Fig. 3: form s, p, s-hat_j^<j> ------------------------------------------------------------------
 
 
 @stage("positions")
@@ -127,6 +150,9 @@ def positions(arm: Arm, R: Sequence[Rotation], q: Sequence[Scalar]) -> tuple[Vec
         else:
             s[i] = R[i].down(s[i - 1] + step[i])
     return s, {i: s[i] + arm.com[i] for i in range(first_revolute(arm), arm.n)}
+
+
+# Fig. 3: form u_j^<i>, s-hat_j^<i> for i > j -----------------------------------------------------
 
 
 @stage("axes")
@@ -146,6 +172,15 @@ def axes(arm: Arm, R: Sequence[Rotation], s: Vectors) -> tuple[Pairs, Pairs]:
                 if arm.revolute[j]:
                     sh[j, i] = R[i].down(sh[j, i - 1])
     return u, sh
+
+
+# Fig. 3: form p-hat, J-bar -----------------------------------------------------------------------
+
+
+@stage("composites")
+def link_moments(arm: Arm, p: Vectors) -> Vectors:
+    """m_i p_i, for i >= r."""
+    return {i: arm.mass[i] * p[i] for i in p}
 
 
 @stage("composites")
@@ -175,19 +210,22 @@ def inertia_tensors(
 
 
 @stage("composites")
-def polar_moment(arm: Arm, R: Sequence[Rotation], bodies: Bodies) -> Scalar:
+def polar_moment(arm: Arm, R: Sequence[Rotation], body: Bodies) -> Scalar:
     """(J-hat_r)_33, 14M14A; 12M12A for r = 1, where what link 1 brings is constant."""
-    r = bodies.r
+    r = body.r
     if r == arm.n:
         return 0  # no joint turns: nothing needs it
-    mp, p = bodies.mp[r], bodies.p[r]
+    mp, p = body.mp[r], body.p[r]
     own = arm.inertia_about_com[r].zz + mp.x * p.x + mp.y * p.y
     if r == arm.n - 1:
         return own
-    J = bodies.Jb[r + 1]
+    J = body.Jb[r + 1]
     Jh = Symmetric(-(J.yy + J.zz), J.xy, J.xz, -(J.xx + J.zz), J.yz, -(J.xx + J.yy))  # (23)
     Z = R[r + 1].rows()[2]
     return own + Z @ (Jh @ Z)
+
+
+# Fig. 3: calculate H_mj and d_mj -----------------------------------------------------------------
 
 
 @stage("columns")
@@ -202,27 +240,27 @@ def levers(arm: Arm, mh: Row, ph: Vectors, s: Vectors) -> Vectors:
 
 
 @stage("columns")
-def outer_products(arm: Arm, sh: Pairs, ph: Vectors, Jb: dict[int, Symmetric]) -> dict[int, Row]:
+def outer_products(arm: Arm, sh: Pairs, ph: Vectors, Jb: dict[int, Symmetric]) -> dict[int, Outer]:
     """A_12, A_13, A_21, A_23 of A = s-hat_j p-hat_j^T for revolute j > r, 4M; B adds A_11, A_22."""
-    A: dict[int, Row] = {}
+    A: dict[int, Outer] = {}
     for j in Jb:
         if arm.revolute[j]:
-            s, h = sh[j, j], ph[j]
-            A[j] = [s.x * h.y, s.x * h.z, s.y * h.x, s.y * h.z]
+            s_j, p_j = sh[j, j], ph[j]
+            A[j] = Outer(s_j.x * p_j.y, s_j.x * p_j.z, s_j.y * p_j.x, s_j.y * p_j.z)
     return A
 
 
 @stage("H")
-def inertia_matrix(arm: Arm, bodies: Bodies, Jh33: Scalar) -> list[Row]:
+def inertia_matrix(arm: Arm, body: Bodies, Jh33: Scalar) -> list[Row]:
     """H_mj (65), with a_j (62); of a_r only the third component is needed, J-hat_r's from Jh33."""
-    r, mh, u, sh, _, _, ph, Jb, e, A = bodies
+    mh, u, sh, ph, e = body.mh, body.u, body.sh, body.ph, body.e
     H: list[Row] = [[0] * arm.n for _ in range(arm.n)]
     H[0][0] = Jh33 if arm.revolute[0] else mh[0]
     for j in range(1, arm.n):
-        if j > r and arm.revolute[j]:
-            A12, A13, A21, A23 = A[j]
-            a = Vector(Jb[j].xz + A23, Jb[j].yz - A13, -(Jb[j].xx + Jb[j].yy) + A12 - A21)
-        elif j == r:
+        if j in body.A:
+            A, Jb = body.A[j], body.Jb[j]
+            a = Vector(Jb.xz + A.A23, Jb.yz - A.A13, -(Jb.xx + Jb.yy) + A.A12 - A.A21)
+        elif j == body.r:
             a = Vector(0, 0, Jh33 + across(sh[j, j]) @ ph[j])
         H[j][j] = a.z - sh[j, j] @ e[j] if arm.revolute[j] else mh[j]
         for m in range(j):
@@ -238,20 +276,37 @@ def inertia_matrix(arm: Arm, bodies: Bodies, Jh33: Scalar) -> list[Row]:
     return H
 
 
-@stage("b")
-def bias_vector(arm: Arm, R: Sequence[Rotation], bodies: Bodies, qd: Sequence[Scalar]) -> Row:
-    """The boxed terms of Fig. 3: b_m by (54)."""
-    r, mh, u, _, _, _, ph, _, e, _ = bodies
-    b = gravity_terms(arm, R, mh, ph, e)
-    d = bias_coefficients(arm, bodies)
-    zh = zeta_hats(arm, R, u, qd)
-    for m in range(arm.n):
-        for j in range(r, arm.n):
-            if j < m:
-                b[m] = b[m] - zh[j, m] @ d[j, m]
-            if j > m:
-                b[m] = b[m] + zh[j, j] @ d[m, j]
-    return b
+@stage("d")
+def bias_coefficients(arm: Arm, body: Bodies) -> Pairs:
+    """d_mj (66), with B_j (64), for m < j and j >= r; the D_mkj of j < r are zero."""
+    mh, u, sh, ph, e = body.mh, body.u, body.sh, body.ph, body.e
+    d: Pairs = {}
+    for j in range(max(body.r, 1), arm.n):
+        if j in body.A:
+            A, Jb = body.A[j], body.Jb[j]
+            A11, A22 = sh[j, j].x * ph[j].x, sh[j, j].y * ph[j].y
+            B = (
+                Vector(-Jb.xy - A22, Jb.xx + A.A21, 0),
+                Vector(-Jb.yy + A.A12, Jb.xy - A11, 0),
+                Vector(-Jb.yz + A.A13, Jb.xz + A.A23, -(A11 + A22)),
+            )
+        for m in range(j):
+            if arm.revolute[m] and arm.revolute[j]:
+                Bu = Vector(*(row @ u[m, j] for row in B))
+                d[m, j] = Bu + sh[m, j].cross(e[j])
+            elif arm.revolute[j]:
+                d[m, j] = e[j].cross(u[m, j])
+            elif arm.revolute[m]:
+                u_m, s_m, p_j = u[m, j], sh[m, j], ph[j]
+                w_x = u_m.y * p_j.z - u_m.z * p_j.y - mh[j] * s_m.x
+                w_y = u_m.z * p_j.x - u_m.x * p_j.z - mh[j] * s_m.y
+                d[m, j] = Vector(-w_y, w_x, 0)
+            else:
+                d[m, j] = mh[j] * across(u[m, j])
+    return d
+
+
+# Fig. 3: form g^<i>, calculate eta_m -------------------------------------------------------------
 
 
 @stage("gravity")
@@ -271,34 +326,7 @@ def gravity_terms(arm: Arm, R: Sequence[Rotation], mh: Row, ph: Vectors, e: Vect
     return eta
 
 
-@stage("d")
-def bias_coefficients(arm: Arm, bodies: Bodies) -> Pairs:
-    """d_mj (66), with B_j (64), for m < j and j >= r; the D_mkj of j < r are zero."""
-    r, mh, u, sh, _, _, ph, Jb, e, A = bodies
-    d: Pairs = {}
-    for j in range(max(r, 1), arm.n):
-        if j in A:
-            A12, A13, A21, A23 = A[j]
-            A11, A22 = sh[j, j].x * ph[j].x, sh[j, j].y * ph[j].y
-            B = (
-                Vector(-Jb[j].xy - A22, Jb[j].xx + A21, 0),
-                Vector(-Jb[j].yy + A12, Jb[j].xy - A11, 0),
-                Vector(-Jb[j].yz + A13, Jb[j].xz + A23, -(A11 + A22)),
-            )
-        for m in range(j):
-            if arm.revolute[m] and arm.revolute[j]:
-                Bu = Vector(*(row @ u[m, j] for row in B))
-                d[m, j] = Bu + sh[m, j].cross(e[j])
-            elif arm.revolute[j]:
-                d[m, j] = e[j].cross(u[m, j])
-            elif arm.revolute[m]:
-                v, s, h = u[m, j], sh[m, j], ph[j]
-                w_x = v.y * h.z - v.z * h.y - mh[j] * s.x
-                w_y = v.z * h.x - v.x * h.z - mh[j] * s.y
-                d[m, j] = Vector(-w_y, w_x, 0)
-            else:
-                d[m, j] = mh[j] * across(u[m, j])
-    return d
+# Fig. 3: calculate zeta_j, zeta-hat_j^<m> --------------------------------------------------------
 
 
 @stage("zeta")
@@ -324,23 +352,25 @@ def zeta_hats(arm: Arm, R: Sequence[Rotation], u: Pairs, qd: Sequence[Scalar]) -
     return zh
 
 
+# Fig. 3: calculate b_m ---------------------------------------------------------------------------
+
+
+@stage("b")
+def bias_vector(arm: Arm, R: Sequence[Rotation], body: Bodies, qd: Sequence[Scalar]) -> Row:
+    """The boxed terms of Fig. 3: b_m by (54)."""
+    b = gravity_terms(arm, R, body.mh, body.ph, body.e)
+    d = bias_coefficients(arm, body)
+    zh = zeta_hats(arm, R, body.u, qd)
+    for m in range(arm.n):
+        for j in range(body.r, arm.n):
+            if j < m:
+                b[m] = b[m] - zh[j, m] @ d[j, m]
+            if j > m:
+                b[m] = b[m] + zh[j, j] @ d[m, j]
+    return b
+
+
 # The arithmetic between the lines ---------------------------------------------------------------
-
-
-def first_revolute(arm: Arm) -> int:
-    """N_JR: the first revolute joint, counted from 0; n if there is none."""
-    return next((i for i in range(arm.n) if arm.revolute[i]), arm.n)
-
-
-def composite_masses(arm: Arm) -> Row:
-    """m-hat_i (28): the mass of link i and all outside it."""
-    return list(accumulate(reversed(arm.mass)))[::-1]
-
-
-@stage("composites")
-def link_moments(arm: Arm, p: Vectors) -> Vectors:
-    """m_i p_i, for i >= r."""
-    return {i: arm.mass[i] * p[i] for i in p}
 
 
 def across(v: Vector) -> Vector:

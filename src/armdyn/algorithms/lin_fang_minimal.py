@@ -6,16 +6,17 @@ constants the minimal ones suffice. Joint r is the first revolute joint, joint s
 revolute one that is not parallel to it. Links before s turn about one direction only: of their
 tensors and torques they need the part along u_r, which is constant in their frames.
 
-Joints count from 0; r or s is n where there is no such joint.
+Joints count from 0; r or s is n where there is no such joint. ``u_r[i]`` is u_r^<i>, a constant
+for r <= i < s; s_j and u are s_j^<i> and u_j^<i> as in ``lin_fang``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from armdyn.algorithms.lin_fang import (
     Composites,
-    Row,
     axis_before,
     column_1,
     diagonal,
@@ -28,9 +29,23 @@ from armdyn.algorithms.lin_fang import (
 )
 from armdyn.algorithms.stages import stage
 from armdyn.chain.arm import Arm
-from armdyn.spatial import ZERO, Rotation, Scalar, Symmetric, Vector
+from armdyn.spatial import ZERO, Rotation, Row, Scalar, Symmetric, Vector
 
-NONE = Symmetric(0, 0, 0, 0, 0, 0)
+
+@dataclass
+class Bodies:
+    """What Table VII has of each composite body i, in E_i.
+
+    mh, k and U are the inertia constants. The table fills in l, ch and J3, the third column of Jh,
+    as far as they are needed.
+    """
+
+    mh: list[Scalar]
+    k: list[Vector]
+    U: list[Symmetric]
+    l: list[Vector]
+    ch: list[Vector]
+    J3: list[Vector]
 
 
 def formulation_1(arm: Arm, q: Sequence[Scalar]) -> list[Row]:
@@ -47,6 +62,9 @@ def formulation_2(arm: Arm, q: Sequence[Scalar]) -> list[Row]:
     return table_2(arm, R, d, body, t_r)
 
 
+# Table VII --------------------------------------------------------------------------------------
+
+
 @stage("composites")
 def table_7(
     arm: Arm, R: Sequence[Rotation], d: Sequence[Scalar]
@@ -58,58 +76,78 @@ def table_7(
     2 [u_z u_x] l_x and 2 [u_z u_y] l_y; without a joint s the second part begins at the last
     link, with l and V_33 zero. Its two lines for V_33 are one: for revolute i, u_x is zero.
     """
-    n, b, turns = arm.n, arm.b, arm.revolute
-    r, s, u = arm.start
     mh, k, U = constants(arm, R)
-    ch, J3 = list(k), [Vector(J.xz, J.yz, J.zz) for J in U]
-    l, V, t_r = [ZERO] * n, [NONE] * n, [0] * n
-    V33 = Y33 = 0
-    for i in reversed(range(s - 1, n - 1)):
-        o = i + 1
-        l[i] = moment_l(turns[o], R[o], d[o], mh[o], ch[o], l[o])
-        X = tensor_X(turns[o], d[o], mh[o], ch[o], J3[o], U[o], V[o], l[o])
-        if i >= s:
-            Y = similarity(R[o], X)
-            e = 2 * b[o] * l[i].x
-            xy, xz = Y.xy - b[o] * l[i].y, Y.xz - b[o] * l[i].z
-            V[i] = Symmetric(Y.xx, xy, xz, Y.yy + e, Y.yz, Y.zz + e)
-            ch[i] = k[i] + (Vector(l[i].x, l[i].y, 0) if turns[i] else l[i])
-            if turns[i]:
-                J3[i] = Vector(U[i].xz + V[i].xz, U[i].yz + V[i].yz, U[i].zz + V[i].zz)
-        else:
-            Y33 = along(u[i].z * R[s].rows()[2] if turns[i] else R[s].down(u[i]), X)
+    J3 = [Vector(J.xz, J.yz, J.zz) for J in U]
+    body = Bodies(mh, k, U, [ZERO] * arm.n, list(k), J3)
+    Y33 = first_part(arm, R, d, body)
+    t_r = second_part(arm, R, d, body, Y33)
+    return Composites(body.mh, body.ch, body.J3, []), t_r
+
+
+def first_part(arm: Arm, R: Sequence[Rotation], d: Sequence[Scalar], body: Bodies) -> Scalar:
+    """For i = n - 1, ..., s - 1: l_i; ch_i and Jh_i for i >= s; (Y)_33 for i = s - 1."""
+    _, s, u_r = arm.start
+    k, U, l, ch, J3 = body.k, body.U, body.l, body.ch, body.J3
+    V = Symmetric(0, 0, 0, 0, 0, 0)
+    for i in reversed(range(s - 1, arm.n - 1)):
+        b = arm.b[i + 1]
+        l[i] = moment_l(arm, R, d, body, i)
+        X = tensor_X(arm, d, body, V, i)
+        if i == s - 1:
+            u_rs = u_r[i].z * R[s].rows()[2] if arm.revolute[i] else R[s].down(u_r[i])  # (39)
+            return along(u_rs, X)
+        Y = similarity(R[i + 1], X)
+        w = 2 * b * l[i].x
+        V = Symmetric(Y.xx, Y.xy - b * l[i].y, Y.xz - b * l[i].z, Y.yy + w, Y.yz, Y.zz + w)
+        ch[i] = k[i] + (Vector(l[i].x, l[i].y, 0) if arm.revolute[i] else l[i])
+        if arm.revolute[i]:
+            J3[i] = Vector(U[i].xz + V.xz, U[i].yz + V.yz, U[i].zz + V.zz)
+    return 0
+
+
+def second_part(
+    arm: Arm, R: Sequence[Rotation], d: Sequence[Scalar], body: Bodies, Y33: Scalar
+) -> list[Scalar]:
+    """For i = s - 1, ..., r: ch_i, (Jh_i)_33 and (t_{i,i}^<r>)_z."""
+    r, s, u_r = arm.start
+    k, U, l, ch, J3 = body.k, body.U, body.l, body.ch, body.J3
+    t_r, V33 = [0] * arm.n, 0
     for i in reversed(range(r, s)):
-        o, ur = i + 1, u[i]
-        if o < s:
-            l[i] = moment_l(turns[o], R[o], d[o], mh[o], ch[o], l[o])
-            Y33 = J3[o].z if turns[o] else V33 + slid(d[o], mh[o], kappa_2(u[o], k[o]), u[o], l[o])
-        if o < n:
-            x, xy, xz = 1 - ur.x * ur.x, ur.x * ur.y, ur.x * ur.z
-            V33 = Y33 + 2 * b[o] * (x * l[i].x - xy * l[i].y - xz * l[i].z)
-        if turns[i]:
+        x, y, z = u_r[i]
+        if i + 1 < s:
+            l[i] = moment_l(arm, R, d, body, i)
+            turns = arm.revolute[i + 1]
+            Y33 = J3[i + 1].z if turns else V33 + slid(d[i + 1], u_r[i + 1], body, i + 1)
+        if i + 1 < arm.n:
+            w = (1 - x * x) * l[i].x - (x * y) * l[i].y - (x * z) * l[i].z
+            V33 = Y33 + 2 * arm.b[i + 1] * w
+        if arm.revolute[i]:
             ch[i] = k[i] + Vector(l[i].x, l[i].y, 0)
             J3[i] = Vector(0, 0, U[i].zz + V33)
-            t_r[i] = ur.z * J3[i].z
+            t_r[i] = z * J3[i].z
         else:
-            t_r[i] = kappa_1(ur, k[i]) - ur.y * l[i].x + ur.x * l[i].y
-    return Composites(mh, ch, J3, []), t_r
+            t_r[i] = kappa_1(u_r[i], k[i]) - y * l[i].x + x * l[i].y
+    return t_r
 
 
-def moment_l(turns: bool, R: Rotation, d: Scalar, m: Scalar, c: Vector, l: Vector) -> Vector:
-    """l_i by (24), from R, d, mh, ch and l of i + 1."""
-    return R.up(Vector(c.x, c.y, l.z)) if turns else R.up(l + Vector(0, 0, m * d))
+def moment_l(arm: Arm, R: Sequence[Rotation], d: Sequence[Scalar], body: Bodies, i: int) -> Vector:
+    """l_i by (24), from what belongs to i + 1."""
+    m, c, l = body.mh[i + 1], body.ch[i + 1], body.l[i + 1]
+    if arm.revolute[i + 1]:
+        return R[i + 1].up(Vector(c.x, c.y, l.z))
+    return R[i + 1].up(l + Vector(0, 0, m * d[i + 1]))
 
 
-def tensor_X(
-    turns: bool, d: Scalar, m: Scalar, c: Vector, J: Vector, U: Symmetric, V: Symmetric, l: Vector
-) -> Symmetric:
+def tensor_X(arm: Arm, d: Sequence[Scalar], body: Bodies, V: Symmetric, i: int) -> Symmetric:
     """X, which R_{i+1} turns into E_i in (34) or (35), from what belongs to i + 1."""
-    if turns:
-        e = 2 * d * l.z
-        xx, xy = V.xx + (U.xx - U.yy) + e, V.xy + U.xy
-        return Symmetric(xx, xy, J.x - d * c.x, V.yy + e, J.y - d * c.y, J.z)
-    e = d * (m * d + 2 * c.z)
-    return Symmetric(V.xx + e, V.xy, V.xz - d * c.x, V.yy + e, V.yz - d * c.y, V.zz)
+    m, c, l = body.mh[i + 1], body.ch[i + 1], body.l[i + 1]
+    U, J, d_o = body.U[i + 1], body.J3[i + 1], d[i + 1]
+    if arm.revolute[i + 1]:
+        w = 2 * d_o * l.z
+        xx, xy = V.xx + (U.xx - U.yy) + w, V.xy + U.xy
+        return Symmetric(xx, xy, J.x - d_o * c.x, V.yy + w, J.y - d_o * c.y, J.z)
+    w = d_o * (m * d_o + 2 * c.z)
+    return Symmetric(V.xx + w, V.xy, V.xz - d_o * c.x, V.yy + w, V.yz - d_o * c.y, V.zz)
 
 
 def similarity(R: Rotation, X: Symmetric) -> Symmetric:
@@ -127,31 +165,30 @@ def similarity(R: Rotation, X: Symmetric) -> Symmetric:
     return Symmetric(A2 + X.yy, Y12, Y13, A7 + X.zz, A5 + Sb * A6, A3 - A7)
 
 
-def along(u: Vector, X: Symmetric) -> Scalar:
-    """u^T X u by (55), with u_z constant."""
+def along(u_rs: Vector, X: Symmetric) -> Scalar:
+    """(Y)_33 = u^T X u by (55), u being u_r^<s>, whose z is constant."""
+    x, y, z = u_rs
     return (
-        u.x * (u.x * X.xx + 2 * u.y * X.xy)
-        + u.y * u.y * X.yy
-        + 2 * u.z * (u.x * X.xz + u.y * X.yz)
-        + u.z * u.z * X.zz
+        x * (x * X.xx + 2 * y * X.xy) + y * y * X.yy + 2 * z * (x * X.xz + y * X.yz) + z * z * X.zz
     )
 
 
-def slid(d: Scalar, m: Scalar, kappa_2: Scalar, u: Vector, l: Vector) -> Scalar:
-    """What translational joint i + 1 < s adds to Y_33 in (40), u being u_r^<i+1>."""
-    across = 1 - u.z * u.z
-    xz, yz = 2 * (u.z * u.x), 2 * (u.z * u.y)
-    return d * (2 * kappa_2 + across * (m * d + 2 * l.z) - xz * l.x - yz * l.y)
+def slid(d: Scalar, u_r: Vector, body: Bodies, i: int) -> Scalar:
+    """What a translational joint i < s adds to (Y)_33 in (40), u_r being u_r^<i>."""
+    x, y, z = u_r
+    m, l = body.mh[i], body.l[i]
+    moved = (1 - z * z) * (m * d + 2 * l.z)
+    return d * (2 * kappa_2(u_r, body.k[i]) + moved - 2 * (z * x) * l.x - 2 * (z * y) * l.y)
 
 
-def kappa_1(u: Vector, k: Vector) -> Scalar:
+def kappa_1(u_r: Vector, k: Vector) -> Scalar:
     """(27)."""
-    return u.x * k.y - u.y * k.x
+    return u_r.x * k.y - u_r.y * k.x
 
 
-def kappa_2(u: Vector, k: Vector) -> Scalar:
+def kappa_2(u_r: Vector, k: Vector) -> Scalar:
     """(28)."""
-    return (1 - u.z * u.z) * k.z - u.z * (u.x * k.x + u.y * k.y)
+    return (1 - u_r.z * u_r.z) * k.z - u_r.z * (u_r.x * k.x + u_r.y * k.y)
 
 
 def constants(
@@ -181,6 +218,9 @@ def constants(
     return mh, k, U
 
 
+# Tables I and II for minimal parameters ---------------------------------------------------------
+
+
 @stage("matrix")
 def table_1(
     arm: Arm,
@@ -194,7 +234,7 @@ def table_1(
     (30), lost in print: (t_{j,i}^<r>)_z = (t_{j+1,i}^<r>)_z + u_r^<j>.(s_{j+1}^<j> x f_{j,i}^<j>);
     (31) has (u_r^<j>)_z; a joint j < r slides, and feels f_{j,i} alone.
     """
-    r, s, u = arm.start
+    r, s, u_r = arm.start
     columns = diagonal(arm, body)
     s_1 = offset(arm, R, d, 1)
     for i in range(s, arm.n):
@@ -205,9 +245,9 @@ def table_1(
         for j in reversed(range(i)):
             f = R[j + 1].up(f)
             if j >= r:
-                shift = Vector(arm.b[j + 1], 0, 0) + d[j + 1] * axis_before(arm, j + 1)
-                t = t + u[j] @ shift.cross(f)
-            D[j] = u[j].z * t if arm.revolute[j] else f.z
+                s_j = Vector(arm.b[j + 1], 0, 0) + d[j + 1] * axis_before(arm, j + 1)
+                t = t + u_r[j] @ s_j.cross(f)
+            D[j] = u_r[j].z * t if arm.revolute[j] else f.z
     return symmetric(columns)
 
 
@@ -220,15 +260,15 @@ def table_2(
     t_r: Sequence[Scalar],
 ) -> list[Row]:
     """Table II for i >= s; for i < s by (32), without its delta_i: what that strikes is zero."""
-    _, s, ur = arm.start
+    _, s, u_r = arm.start
     columns = diagonal(arm, body)
     for j in range(arm.n):
-        for i, u, sj in outward(arm, R, d, j):
+        for i, u, s_j in outward(arm, R, d, j):
             m, c, J = body.mh[i], body.ch[i], body.J3[i]
             if i >= s or not arm.revolute[j]:
-                columns[i][j] = entry_2(arm, body, j, i, u, sj)
+                columns[i][j] = entry_2(arm, body, j, i, u, s_j)
             elif arm.revolute[i]:
-                columns[i][j] = ur[j].z * ur[i].z * (J.z + c.x * sj.x + c.y * sj.y)
+                columns[i][j] = u_r[j].z * u_r[i].z * (J.z + c.x * s_j.x + c.y * s_j.y)
             else:
-                columns[i][j] = u @ Vector(m * sj.y, -(m * sj.x), 0) + ur[j].z * t_r[i]
+                columns[i][j] = u @ Vector(m * s_j.y, -(m * s_j.x), 0) + u_r[j].z * t_r[i]
     return symmetric(columns)

@@ -1,4 +1,8 @@
-"""What a paper's count must see of an algorithm: its stages, and the zeros it computes with."""
+"""Marks in an algorithm that a count of its operations reads: its stages, and stored zeros.
+
+A table of a paper may count a part of an algorithm only; that part is a function marked ``stage``.
+Everyone else runs the algorithm as if the marks were not there.
+"""
 
 from __future__ import annotations
 
@@ -31,5 +35,8 @@ def stage(name: str) -> Callable[[Callable[P, T]], Callable[P, T]]:
 
 
 def zero() -> Any:
-    """0, where a paper keeps it in an array and computes with it as with any other number."""
+    """0, where a paper is taken to keep it in an array and to compute with it as with any number.
+
+    Literal counts charge it: rule 5 of :mod:`armdyn.counting`.
+    """
     return stored_zero.get()

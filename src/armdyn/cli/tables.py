@@ -8,7 +8,7 @@ import json
 from armdyn.errors import MethodError
 from armdyn.output import files
 from armdyn.output.report import console, progress
-from armdyn.papers import PAPERS, find, plot, report
+from armdyn.papers import PAPERS, experiment_figure, find, rendering
 
 HELP = "the papers' tables, published beside counted"
 
@@ -30,20 +30,20 @@ def run(arguments: argparse.Namespace) -> None:
         files.check_picture(arguments.plot)
     papers = made([arguments.paper] if arguments.paper else list(PAPERS))
     if arguments.plot:
-        plot.draw(arguments.plot)
+        experiment_figure.draw(arguments.plot)
     if arguments.json:
-        print(json.dumps(report.data(papers), indent=2))
+        print(json.dumps(rendering.data(papers), indent=2))
     elif arguments.markdown:
-        print(report.markdown(papers), end="")
+        print(rendering.markdown(papers), end="")
     else:
         screen = console()
-        for part in report.renderables(papers, ascii_only=screen.options.ascii_only):
+        for part in rendering.renderables(papers, ascii_only=screen.options.ascii_only):
             screen.show(part)
 
 
-def made(keys: list[str]) -> report.Tables:
+def made(keys: list[str]) -> rendering.Tables:
     """The tables of these papers, with a bar on stderr where that is a terminal."""
-    papers: report.Tables = [(key, find(key).citation, []) for key in keys]
+    papers: rendering.Tables = [(key, find(key).citation, []) for key in keys]
     with progress() as bar:
         task = bar.add_task("", total=sum(len(find(key).tables) for key in keys))
         for key, _, tables in papers:

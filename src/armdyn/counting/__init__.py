@@ -1,31 +1,41 @@
-"""Operation counts of the methods, by the papers' rules: run a method on scalars that count.
+"""Count the operations that a method takes.
 
-Four kinds, from the papers' own reading to the machine's:
+An algorithm runs on any scalar, so it runs on scalars that have no value and note what is done to
+them. What counts as an operation depends on who counts. There are four kinds of count:
 
-- ``literal``: the method line by line on a generic arm with the robot's joint kinds. Nothing is
-  shared between lines. A constant with a constant is free, anything else but 0 and +-1 is charged.
-  What the papers form at run time they charge as run-time, constants in it included. That is:
+- ``literal``, as the papers count: every line as it is written, on a generic arm with the robot's
+  kinds of joints. The same product on two lines counts twice.
+- ``folded``: the same on the robot itself, where whatever is made of constants alone is free.
+- ``shared``: folded, but equal terms are computed once, and what the result does not need is not
+  computed. It is what the formulation really needs, without any algebra.
+- ``program``: every operation of the program that would be compiled for this robot.
 
-  1. R_i is formed at run time: ``R.Cb``, ``R.Sb`` and the entries ``R.rows()`` count as run-time,
-     those of a prismatic joint too (C and S of its constant theta_i are constants); ``arm.Cb``
-     and ``arm.Sb`` are constants, for terms a paper computes in advance.
-  2. A ``Vector`` or ``Symmetric`` with a run-time component is formed at run time: its other
-     components, except 0 and +-1, count as run-time from there on (d in s^<i> = [bC, -bS, d]).
-  3. The last link is a composite body like the others: ``arm.first_moment[n-1]`` and
-     ``arm.inertia[n-1]`` (k_n, U_n) count as run-time; ``mass``, ``com`` and
-     ``inertia_about_com`` of every link are constants.
-  4. The first joint is a joint like the others: R_1 counts as general (though beta_1 = 0 by the
-     choice of E_0), and so does where the arm stands, ``arm.base``.
-  5. A zero that a paper stores and computes with, ``stages.zero()``, counts as run-time.
+In all of them arithmetic between constants is free, and so are negation and whatever is done with
+0, 1 and -1. A doubling, 2 x, is counted apart. Rotor inertia is left out. In all but ``program``
+these are free too, for the papers take them as on hand: sines and cosines, the entries of R_i (C
+and S times Cb and Sb), and the joint variables theta_i' + q_i and d_i' + q_i; and a division by a
+constant is a multiplication (in a program only that by a power of two).
 
-- ``folded``: the same on the robot itself, without these five rules: constants fold everywhere.
-- ``shared``: folded, equal subexpressions computed once, and only what the result needs.
-- ``program``: every operation of the program on this robot, entries of R_i and sines included.
+A literal count charges some constants as if they were known at run time only, because the papers
+do: what they form at run time they charge in full. Five rules say which. Rules 1 to 4 are read off
+costs that the papers print beside their lines (the tests count those lines):
 
-Free in all but ``program``: sin and cos, the entries of R_i (C and S times Cb and Sb), and the
-joint variables theta_i' + q_i and d_i' + q_i. Negation is free in all. A doubling, 2 x, is counted
-apart; division by a constant is a multiplication, but in a program only by a power of two. Rotor
-inertia is in none of them.
+1. R_i is formed at run time: ``R.Cb``, ``R.Sb`` and the entries ``R.rows()`` count as run-time,
+   those of a prismatic joint too (C and S of its constant theta_i are constants); ``arm.Cb`` and
+   ``arm.Sb`` are constants, for terms that a paper computes in advance. So u_j^<j+2> costs 8M4A
+   ([lin1991] Fig. 3, [lin1999] Tables II and III), s-hat_j^<j+2> 14M10A ([lin1991] Fig. A1) or
+   12M8A ([lin1999] Table III).
+2. A ``Vector`` or ``Symmetric`` with a run-time component is formed at run time: its other
+   components, except 0 and +-1, count as run-time from there on. So s^<3>, made of
+   s^<2> = [bC, -bS, d], costs 8M7A ([lin1991] Fig. 3).
+3. The last link is a composite body like the others: ``arm.first_moment[n-1]`` and
+   ``arm.inertia[n-1]`` count as run-time; ``mass``, ``com`` and ``inertia_about_com`` of every
+   link are constants. So t_{n-1,n} costs 12M8A ([lin1999] Table I).
+4. The first joint is a joint like the others: R_1 counts as general (though beta_1 = 0 by the
+   choice of E_0), and so does where the arm stands, ``arm.base``. So g^<1> costs 8M4A ([lin1991]
+   Fig. 3).
+5. A zero that a paper stores and computes with, ``stages.zero()``, counts as run-time. No printed
+   line shows this: the rule was fitted to the totals of [safeea2018] Table I.
 """
 
 from __future__ import annotations
@@ -44,6 +54,7 @@ from armdyn.chain.arm import Arm
 from armdyn.counting.polynomial import Polynomial
 from armdyn.counting.rules import sealing
 from armdyn.counting.scalars import Counted, Position, Tally
+from armdyn.counting.tapes import StageTape
 from armdyn.errors import MethodError, unknown
 from armdyn.program.passes import needed
 from armdyn.program.program import Op, Program
@@ -83,16 +94,17 @@ def count(
     kind: Kind = "literal",
     stage: str | None = None,
 ) -> Count:
-    """How many operations a method takes.
+    """Count the operations that a method takes.
 
     Args:
         robot: a Robot or a Chain.
         quantity: its name, or several names for quantities that are computed together.
         method: its name; the cheapest exact method of each quantity if not given.
-        kind: how to count, see the text of this module.
+        kind: "literal", "folded", "shared" or "program"; the text of this module explains them.
         stage: count only what is done inside this stage of the method. Stages within it are part
-            of it. In ``shared`` and ``program`` counts an instruction belongs to the stages in
-            which it is first recorded.
+            of it. A ``shared`` count takes the stage alone: what it is handed is on hand, what
+            others compute besides is not. In a ``program`` count an instruction belongs to the
+            stages in which it is first recorded.
     """
     chain = _without_rotors(getattr(robot, "chain", robot))
     if kind not in get_args(Kind):
@@ -103,7 +115,7 @@ def count(
     if kind in ("literal", "folded"):
         counters = _tally(chain, jobs, literal=kind == "literal")
     else:
-        counters = _read(chain, jobs, on_hand=kind == "shared")
+        counters = _read(chain, jobs, kind == "shared", stage)
     if (stage or "") not in counters:
         known = ", ".join(sorted(filter(None, counters))) or "none"
         by = ", ".join(found.name for _, found in jobs)
@@ -213,25 +225,11 @@ def _tally(chain: Chain, jobs: list[Job], literal: bool) -> dict[str, Counter[st
 # Shared and program: read the tape ---------------------------------------------------------------
 
 
-def _record(chain: Chain, jobs: list[Job], on_hand: bool = False) -> tuple[Tape, Program]:
-    """The tape and the program of all jobs; ``on_hand``: with R_i and d_i marked as such."""
-    arms = [chain.on(float, method.view) for _, method in jobs]
-    names = _state(jobs)
-    tape = Tape(dict.fromkeys(names, chain.n))
-    state = dict(zip(names, tape.arguments(), strict=True))
-    if on_hand:
-        with tape.mark(ON_HAND):
-            arms[0].extensions(state["q"])
-            for R in arms[0].rotations(state["q"]):
-                R.rows()
-    results = _run(jobs, arms, state, tape.mark)
-    name = "_".join(name for quantities, _ in jobs for name in quantities)
-    return tape, tape.finish(name, results if len(results) > 1 else results[0])
-
-
-def _read(chain: Chain, jobs: list[Job], on_hand: bool) -> dict[str, Counter[str]]:
+def _read(
+    chain: Chain, jobs: list[Job], shared: bool, stage: str | None
+) -> dict[str, Counter[str]]:
     """What the results need, in all and by the stages in which it is first recorded."""
-    tape, program = _record(chain, jobs, on_hand)
+    tape, program = _record(chain, jobs, shared, stage)
     counters = {name: Counter[str]() for name in ("", *tape.names) if name != ON_HAND}
     for k in needed(program):
         operation = _operation(program, k)
@@ -239,6 +237,25 @@ def _read(chain: Chain, jobs: list[Job], on_hand: bool) -> dict[str, Counter[str
             for name in {"", *tape.marks[k]}:
                 counters[name][operation] += 1
     return counters
+
+
+def _record(chain: Chain, jobs: list[Job], shared: bool, stage: str | None) -> tuple[Tape, Program]:
+    """The tape and the program of all jobs; if ``shared``, R_i and d_i are marked as on hand."""
+    arms = [chain.on(float, method.view) for _, method in jobs]
+    names = _state(jobs)
+    inputs = dict.fromkeys(names, chain.n)
+    tape = StageTape(inputs, stage) if shared and stage else Tape(inputs)
+    state = dict(zip(names, tape.arguments(), strict=True))
+    if shared:
+        with tape.mark(ON_HAND):
+            arms[0].extensions(state["q"])
+            for R in arms[0].rotations(state["q"]):
+                R.rows()
+    if isinstance(tape, StageTape):
+        tape.put_on_hand()
+    results = _run(jobs, arms, state, tape.mark)
+    name = "_".join(name for quantities, _ in jobs for name in quantities)
+    return tape, tape.finish(name, results if len(results) > 1 else results[0])
 
 
 def _operation(program: Program, k: int) -> str | None:

@@ -1,8 +1,9 @@
-"""What literal operation counts take for run-time although it is constant: the rules.
+"""The five rules of literal counts: which constants are charged as run-time numbers.
 
-They are stated in :mod:`armdyn.counting`. Which numbers make up one vector only the vector's
-constructor knows; so while a method is counted, constructors of :mod:`armdyn.spatial` are
-replaced by ones that seal constants, and neither that module nor an algorithm knows of it.
+The rules are stated in :mod:`armdyn.counting`. To seal a constant is to put a run-time number in
+its place. Only the constructor of a vector knows which numbers belong to one vector. So while a
+method is counted, the constructors of :mod:`armdyn.spatial` are replaced by ones that seal; neither
+that module nor an algorithm knows of it.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
-"""The papers: what their tables print, beside what our counts give; a module a paper.
+"""The papers: what their tables print, beside what we count; one module for each paper.
 
-Each module holds the printed numbers as data, and ``TABLES``, functions that run the methods on
-counting scalars and compare. None of our counts is written down.
+A paper's module holds the printed numbers as data, and ``TABLES``: functions that run the methods
+on counting scalars and compare. None of our own counts is written down. ``claims`` has the
+comparison and its verdicts, ``rendering`` the forms in which it is shown.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from armdyn.errors import MethodError
+from armdyn.errors import MethodError, unknown
 from armdyn.papers import kang, lin1991, lin1999, safeea2018, zomaya1988
 from armdyn.papers.claims import Grid, Table
 
@@ -34,5 +35,5 @@ PAPERS = {  # by their keys in docs/references.bib
 def find(key: str) -> Paper:
     """The paper of that key."""
     if key not in PAPERS:
-        raise MethodError(f"no paper {key!r}; known: {', '.join(PAPERS)}")
+        raise MethodError(unknown("paper", key, PAPERS))
     return PAPERS[key]

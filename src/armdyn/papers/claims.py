@@ -1,8 +1,10 @@
 """What a paper claims of a method's cost, what we count, and the verdict on the two.
 
 A ``Claim`` is data: the printed polynomials in n, the printed cells, how to count the same here,
-and, where both are known to differ, the difference and its reason. ``row`` runs the counts. A
+and, where both are known to differ, the difference and its reason. ``judge`` runs the counts. A
 difference that is not the stated one is never explained away: the verdict is "unexplained".
+
+All that one column of a table counts is of one kind (see :mod:`armdyn.counting`).
 """
 
 from __future__ import annotations
@@ -16,7 +18,8 @@ from armdyn.chain import Chain
 from armdyn.counting import Count, Kind, count
 from armdyn.counting.polynomial import Polynomial
 
-Word = Literal["exact", "explained", "refuted", "not described", "ours", "unexplained"]
+Known = Literal["explained", "presumed", "not described"]  # what a known difference may be
+Word = Known | Literal["exact", "refuted", "ours", "unexplained"]
 Joints = Callable[[int], str]
 
 SIZES = range(6, 12)  # a polynomial of degree 3 is fitted to four of them and confirmed by the rest
@@ -62,12 +65,14 @@ class Claim:
         parts: what to count and add up; nothing where the paper describes no algorithm.
         joints: the kinds of n joints.
         doubling: what the paper takes a doubling for; None leaves them apart.
-        charge: (M, A) that the paper charges on top and our rules leave free.
+        charge: (M, A) that the paper charges on top and our rules leave free; they are added to
+            the shared count too.
         shared: what of the same to count with equal terms shared.
-        difference: (M, A), counted minus published, that ``why`` explains.
+        difference: (M, A), counted minus published, that ``why`` accounts for.
         why: the reason; where there is no difference, what the agreement rests on.
-        described: whether the paper says what its count is made of; if not, ``why`` names our
-            variant.
+        known: what is known of the difference. "explained": the paper's own lines show the reason;
+            "presumed": they do not; "not described": the paper does not say what its count is made
+            of, and ``why`` names our variant.
     """
 
     name: str
@@ -80,7 +85,7 @@ class Claim:
     shared: tuple[Part, ...] = ()
     difference: tuple[str, str] = ("0", "0")
     why: str = ""
-    described: bool = True
+    known: Known = "explained"
 
 
 @dataclass(frozen=True)
@@ -93,7 +98,7 @@ class Cell:
 
 
 @dataclass(frozen=True)
-class Row:
+class Line:
     """A claim and its verdict, by operation (M, A, D; "" where it is no operation).
 
     Attributes:
@@ -121,13 +126,13 @@ class Table:
 
     Attributes:
         title: where it stands and what it is about.
-        rows: its lines.
+        lines: as they are printed, and ours.
         note: how it is counted.
         found: the heading of what we have.
     """
 
     title: str
-    rows: tuple[Row, ...]
+    lines: tuple[Line, ...]
     note: str = ""
     found: str = "counted"
 
@@ -143,34 +148,38 @@ class Grid:
     words: int = 1
 
 
+def because(*reasons: tuple[str, str, str]) -> tuple[tuple[str, str], str]:
+    """A difference, M and A, and what accounts for it: reasons of (M, A, text) that add up."""
+    sums = [sum((Polynomial.parse(r[k]) for r in reasons), Polynomial()) for k in (0, 1)]
+    texts = [f"{mul} M, {add} A: {text}" for mul, add, text in reasons]
+    return (str(sums[0]), str(sums[1])), "; ".join(texts)
+
+
 # Counting ----------------------------------------------------------------------------------------
 
 
 @cache
-def counted(part: Part, joints: Joints, n: int) -> Count:
+def count_part(part: Part, joints: Joints, n: int) -> Count:
     """The count of a part, once, on a generic arm of n joints."""
     return count(Chain.random(n, joints(n)), part.quantity, part.method, part.kind, part.stage)
 
 
-def together(parts: Sequence[Part], joints: Joints, n: int) -> dict[str, int]:
+def add_up(parts: Sequence[Part], joints: Joints, n: int) -> dict[str, int]:
     """M, A and D of all parts on a generic arm of n joints."""
-    counts = [(part.times, counted(part, joints, n)) for part in parts]
+    counts = [(part.times, count_part(part, joints, n)) for part in parts]
     return {op: sum(k * getattr(c, name) for k, c in counts) for op, name in FIELDS.items()}
 
 
-def polynomials(parts: Sequence[Part], joints: Joints = revolute) -> dict[str, Polynomial]:
+def fit(parts: Sequence[Part], joints: Joints = revolute) -> dict[str, Polynomial]:
     """M, A and D of all parts together, each confirmed on more sizes than it was fitted to."""
-    totals = {n: together(parts, joints, n) for n in SIZES}
+    totals = {n: add_up(parts, joints, n) for n in SIZES}
     return {op: Polynomial.through({n: totals[n][op] for n in SIZES}) for op in FIELDS}
 
 
-def row(claim: Claim) -> Row:
+def judge(claim: Claim) -> Line:
     """Count what is claimed, and judge."""
     published = dict(zip("MA", map(Polynomial.parse, claim.published or ()), strict=False))
-    found = polynomials(claim.parts, claim.joints) if claim.parts else {}
-    if found:
-        found["M"] += Polynomial.parse(claim.charge[0])
-        found["A"] += Polynomial.parse(claim.charge[1])
+    found, shared = (_with_charge(claim, parts) for parts in (claim.parts, claim.shared))
     charged = _charged(claim, found)
     found = _without_zero_doublings(found)
     difference: dict[str, Any] = {op: charged[op] - published[op] for op in published if found}
@@ -179,16 +188,26 @@ def row(claim: Claim) -> Row:
     cells = {n: _cells(claim, published, n) for n in claim.cells}
     if published and "D" in found:
         difference["D"] = f"as {claim.doubling}" if claim.doubling else "apart"
-    return Row(
+    return Line(
         claim.name,
         published,
         found,
         difference,
         verdicts,
-        _without_zero_doublings(polynomials(claim.shared, claim.joints)) if claim.shared else {},
+        _without_zero_doublings(shared),
         cells,
         tuple(_misprints(cells)),
     )
+
+
+def _with_charge(claim: Claim, parts: Sequence[Part]) -> dict[str, Polynomial]:
+    """M, A and D of all parts, with what the paper charges on top; nothing where nothing is."""
+    if not parts:
+        return {}
+    found = fit(parts, claim.joints)
+    for op, charge in zip("MA", claim.charge, strict=True):
+        found[op] += Polynomial.parse(charge)
+    return found
 
 
 def _charged(claim: Claim, found: Mapping[str, Any]) -> dict[str, Any]:
@@ -205,13 +224,13 @@ def _verdict(claim: Claim, difference: Polynomial | None, stated: Polynomial) ->
         return Verdict("unexplained", f"a difference of {stated} was expected")
     if difference == Polynomial():
         return Verdict("exact", claim.why if claim.difference == ("0", "0") else "")
-    return Verdict("explained" if claim.described else "not described", claim.why)
+    return Verdict(claim.known, claim.why)
 
 
 def _cells(claim: Claim, published: Mapping[str, Polynomial], n: int) -> dict[str, Cell]:
     ours: dict[str, int] = {}
     if claim.parts:
-        ours = _charged(claim, together(claim.parts, claim.joints, n))
+        ours = _charged(claim, add_up(claim.parts, claim.joints, n))
         for op, charge in zip("MA", claim.charge, strict=True):
             ours[op] += int(Polynomial.parse(charge)(n))
     return {

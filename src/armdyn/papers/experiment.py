@@ -16,7 +16,7 @@ import numpy as np
 
 from armdyn.algorithms.catalogue import find
 from armdyn.chain import Chain
-from armdyn.papers.claims import Grid, Part, polynomials
+from armdyn.papers.claims import Grid, Part, fit
 from armdyn.spatial import Scalar
 
 SIZES = (5, 10, 20, 40, 70, 100)
@@ -30,7 +30,7 @@ Matrix = Sequence[Sequence[Scalar]]
 
 @dataclass(frozen=True)
 class Trial:
-    """What an arm of n joints showed.
+    """What the experiment gave for an arm of n joints.
 
     Attributes:
         n: the number of joints.
@@ -82,7 +82,7 @@ def trial(n: int) -> Trial:
 def operations(n: int) -> dict[str, int]:
     """M + A + D by method, literal, kinematics on hand."""
     return {
-        method: int(sum(p(n) for p in polynomials((Part(method, stage=stage),)).values()))
+        method: int(sum(p(n) for p in fit((Part(method, stage=stage),)).values()))
         for method, stage in STAGES.items()
     }
 

@@ -10,13 +10,14 @@ from armdyn.papers.claims import (
     SIZES,
     Claim,
     Grid,
+    Line,
     Part,
-    Row,
     Table,
     Verdict,
+    add_up,
+    because,
+    judge,
     revolute,
-    row,
-    together,
 )
 
 CITATION = "H.-J. Kang, Computationally efficient KIC-based dynamic modeling of robot manipulators"
@@ -37,14 +38,16 @@ STEPS = {
     3: (
         ("3n^2-3n", "2n^2+4n"),
         ("-2n+2", "n^2-9n+2"),
-        "ours charges all differences C*_k - O_i, for which the printed additions do not suffice, "
-        "and uses that the first axis is [0, 0, 1]",
+        "ours charges all differences C*_k - O_i, for which the printed additions suffice up to "
+        "n = 8, and uses that the first axis is [0, 0, 1]",
     ),
     4: (
         ("3.5n^2+12.5n", "2.5n^2+8.5n"),
-        ("-0.5n^2-2.5n-12", "-4n-8"),
-        "printed are 9M6A a body and 7M5A an element; ours multiplies by M_k once a body, not once "
-        "an element, and uses the first axis",
+        *because(
+            ("-0.5n^2+2.5n", "0", "9M6A a body and 7M5A an element, but M_k once a body"),
+            ("-4n-10", "-3n-6", "the first axis is [0, 0, 1]"),
+            ("-n-2", "-n-2", "the second axis has a zero"),
+        ),
     ),
     5: (
         ("6n^2-12n", "3n^2-3n-2"),
@@ -95,7 +98,7 @@ def claims() -> Iterator[Claim]:
             parts=(part(step),),
             difference=difference,
             why=why,
-            described=step in DESCRIBED,
+            known="explained" if step in DESCRIBED else "not described",
         )
     sums = "the sum of the steps"
     yield Claim(
@@ -105,7 +108,7 @@ def claims() -> Iterator[Claim]:
         shared=(Part("kic-augmented", "shared"),),
         difference=("-0.5n^2-60.5n+49", "n^2-53n+38"),
         why=sums,
-        described=False,
+        known="not described",
     )
     yield Claim(
         "Steps 1 to 7",
@@ -114,7 +117,7 @@ def claims() -> Iterator[Claim]:
         ALL_STEPS,
         difference=("-0.5n^3+0.5n^2-67n+63", "-2/3n^3-n^2-365/6n+51"),
         why=sums,
-        described=False,
+        known="not described",
     )
 
 
@@ -122,19 +125,19 @@ def steps() -> Table:
     """Section 4.2."""
     return Table(
         "Section 4.2. The modified algorithm, n revolute joints",
-        (*map(row, claims()), sum_of_steps(), row(OURS)),
+        (*map(judge, claims()), sum_of_steps(), judge(OURS)),
         "Counted literally. Steps 1 to 4 give [I*], all seven [I*] and [P*].",
     )
 
 
-def sum_of_steps() -> Row:
+def sum_of_steps() -> Line:
     """The printed total against the printed steps."""
     printed = {op: Polynomial.parse(text) for op, text in zip("MA", TOTAL, strict=True)}
     added = {op: _printed_sum(k) for k, op in enumerate("MA")}
     difference = {op: added[op] - printed[op] for op in printed}
     wrong = Verdict("refuted", f"its own steps add up to {added['A']} additions")
     verdicts = {op: wrong if difference[op] != Polynomial() else Verdict("exact") for op in printed}
-    return Row("Its own sum", printed, added, difference, verdicts)
+    return Line("Its own sum", printed, added, difference, verdicts)
 
 
 def _printed_sum(k: int) -> Polynomial:
@@ -143,7 +146,7 @@ def _printed_sum(k: int) -> Polynomial:
 
 def six_joints() -> Grid:
     """The totals for n = 6: printed, counted, and quoted by the paper."""
-    ours, momentum = (together(parts, revolute, 6) for parts in (ALL_STEPS, MOMENTUM))
+    ours, momentum = (add_up(parts, revolute, 6) for parts in (ALL_STEPS, MOMENTUM))
     numbers = {
         "printed": CELL,
         "by the printed polynomials": tuple(int(Polynomial.parse(text)(6)) for text in TOTAL),
@@ -208,10 +211,10 @@ def elements() -> Table:
     return Table("Section 3. Independent elements", rows, note)
 
 
-def _elements(name: str, text: str, numbers: dict[int, int]) -> Row:
+def _elements(name: str, text: str, numbers: dict[int, int]) -> Line:
     published, found = Polynomial.parse(text), Polynomial.through(numbers)
     same = Verdict("exact") if published == found else Verdict("refuted", f"there are {found}")
-    return Row(name, {"": published}, {"": found}, {"": found - published}, {"": same})
+    return Line(name, {"": published}, {"": found}, {"": found - published}, {"": same})
 
 
 TABLES = (steps, six_joints, elements)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from armdyn.papers.claims import Claim, Part, Table, row
+from armdyn.papers.claims import Claim, Part, Table, judge
 
 CITATION = "S.-K. Lin, A new composite body method for manipulator dynamics, 1991"
 SIZES = range(2, 9)  # of the printed cells
@@ -25,7 +25,7 @@ TABLE_I = (
         difference=("-3n+13", "-n^2-10n+13"),
         why="ours takes the composite bodies about their centres of mass, with R v at 8M4A; at "
         "8M5A, as in its reference 13, the additions too would grow as printed with n^2",
-        described=False,
+        known="not described",
     ),
     Claim(
         "Renaud",
@@ -51,7 +51,7 @@ TABLE_I = (
         difference=("-23n-4", "-23n+4"),
         why="not reproducible, for no break-down is printed; ours expresses everything in E_n, "
         "takes a shift b x + d z for 6M3A and leaves out c-hat_1, which H does not need",
-        described=False,
+        known="not described",
     ),
     Claim(
         "Present",
@@ -64,8 +64,8 @@ TABLE_I = (
 
 BOTH = Part("lin1991", quantity=("mass_matrix", "bias"))
 LOST = (
-    "the paper's other 3M3A presumably stand in the lines on zeta that our copy of Fig. 3 lacks; "
-    "4M a joint for the entries of R_i are added to our count, as the paper charges them"
+    "the paper's other 3M3A may stand in the lines on zeta that our copy of Fig. 3 lacks; 4M a "
+    "joint for the entries of R_i are added to our counts, as Fig. 3 charges them"
 )
 
 TEXT = (
@@ -77,6 +77,7 @@ TEXT = (
         shared=(Part("lin1991", "shared", quantity=("mass_matrix", "bias")),),
         difference=("-3", "-3"),
         why=LOST,
+        known="presumed",
     ),
 )
 
@@ -99,12 +100,14 @@ TABLE_II = (
         charge=("4n", "0"),
         difference=("-3", "-3"),
         why=LOST,
+        known="presumed",
     ),
     Claim(
         "Newton-Euler, minimal",
         None,
-        parts=(Part("newton-euler-minimal", "shared", quantity="bias"),),
-        why="the recursion of Newton and Euler on minimal parameters, equal terms shared",
+        parts=(Part("newton-euler-minimal", quantity="bias"),),
+        shared=(Part("newton-euler-minimal", "shared", quantity="bias"),),
+        why="the recursion of Newton and Euler on the minimal parameters of [lin1995]",
     ),
 )
 
@@ -113,7 +116,7 @@ def table_i() -> Table:
     """Table I."""
     return Table(
         "Table I. The inertia matrix, n revolute joints",
-        tuple(map(row, TABLE_I)),
+        tuple(map(judge, TABLE_I)),
         "Counted literally, with R_i on hand; a doubling is an addition (D = 1A).",
     )
 
@@ -121,7 +124,9 @@ def table_i() -> Table:
 def text() -> Table:
     """What stands in the text before Table I."""
     return Table(
-        "Text before Table I. Inertia matrix and bias vector together", tuple(map(row, TEXT))
+        "Text before Table I. Inertia matrix and bias vector together",
+        tuple(map(judge, TEXT)),
+        "Counted literally, with 4M a joint for the entries of R_i.",
     )
 
 
@@ -129,8 +134,9 @@ def table_ii() -> Table:
     """Table II."""
     return Table(
         "Table II. The bias vector, given the inertia matrix",
-        tuple(map(row, TABLE_II)),
-        "Of the present method, what H and b together take beyond H.",
+        tuple(map(judge, TABLE_II)),
+        "Counted literally. Of the present method, what H and b together take beyond H, with 4M a "
+        "joint for the entries of R_i.",
     )
 
 

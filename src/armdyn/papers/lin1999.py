@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import partial
 
-from armdyn.papers.claims import Claim, Joints, Part, Table, counted, revolute, row
+from armdyn.papers.claims import Claim, Joints, Part, Table, because, count_part, judge, revolute
 
 CITATION = (
     "S.-K. Lin and C.-J. Fang, Efficient formulations for the manipulator inertia matrix in terms "
@@ -21,7 +21,11 @@ def stanford(n: int) -> str:
 TYPES: dict[int, Joints] = {1: revolute, 2: stanford}
 Cells = Mapping[int, tuple[int, int]]
 
-COLUMN = "the paper charges u_i^<n>, a column of a matrix on hand, and leaves a zero of f_nn unused"
+
+AXES = ("-8n+16", "-4n+8", "u_i^<n>, a column of a matrix on hand, is charged 8M4A")
+ZERO_OF_R = ("0", "-4", "the zero of R_n is used in the products, not in the additions")
+OWN_AXIS = ("2", "0", "the two products of s_1^<2>, charged in Table I, are not charged here")
+ZERO_OF_F23 = ("-2", "-2", "the zero of f_23 is not used in t_13")
 
 
 def formulation(
@@ -59,8 +63,7 @@ TABLE_VI = {
             1,
             ("11.5n^2-27.5n+16", "8n^2-18n+10"),
             {4: (90, 66), 6: (265, 190), 11: (1105, 780)},
-            ("2n-2", "0"),
-            "the paper never charges the two products of s_j^<j+1>",
+            *because(("2n-2", "0", "the two products of s_j^<j+1> are never charged")),
         ),
         formulation(
             3,
@@ -73,16 +76,14 @@ TABLE_VI = {
             1,
             ("4.5n^2+48.5n-108", "4n^2+24n-56"),
             {4: (158, 104), 6: (345, 232), 11: (970, 692)},
-            ("-10n+18", "-6n+6"),
-            COLUMN,
+            *because(AXES, ("-2n+2", "-2n+2", "the zero of f_nn is not used"), ZERO_OF_R),
         ),
         formulation(
             5,
             1,
             ("10n^2-18n+14", "6n^2-6n+2"),
             {4: (102, 74), 6: (266, 182), 11: (1016, 662)},
-            ("2", "0"),
-            "the paper charges the two products of s_1^<2> in Table I, but not here",
+            *because(OWN_AXIS),
         ),
     ),
     2: (
@@ -91,42 +92,46 @@ TABLE_VI = {
             2,
             ("10n^2-18n", "6n^2-10n"),
             {6: (252, 156), 8: (496, 304), 9: (648, 396)},
-            ("-4", "-4"),
-            "the paper leaves zeros of t_33 and f_23 unused",
+            *because(("-2", "-2", "the zero of t_33 is not used in t_23"), ZERO_OF_F23),
         ),
         formulation(
             2,
             2,
             ("11.5n^2-40.5n+60", "8n^2-29n+46"),
             {6: (231, 160), 8: (472, 326), 9: (627, 433)},
-            ("2n-9", "-3"),
-            "a slip of the paper, whose own lines add up to 57 and 43, not 60 and 46; and it never "
-            "charges the two products of each of the n-3 s_j^<j+1> that change",
+            *because(
+                ("-3", "-3", "its own lines add up to 57 and 43, not to 60 and 46"),
+                ("2n-6", "0", "the two products of n-3 of the s_j^<j+1> are never charged"),
+            ),
         ),
         formulation(
             3,
             2,
             ("12.5n^2-43.5n+65", "8n^2-29n+45"),
             {6: (254, 159), 8: (517, 325), 9: (686, 432)},
-            ("1", "0"),
-            "d_3 S beta_3 changes with the slide, so that its product is charged here",
+            *because(("1", "0", "the product d_3 S beta_3, which changes with the slide")),
         ),
         formulation(
             4,
             2,
             ("4.5n^2+48.5n-114", "4n^2+24n-62"),
             {6: (339, 226), 8: (562, 386), 9: (687, 478)},
-            ("-10n+17", "-6n+5"),
-            COLUMN,
+            *because(AXES, ("-2n+1", "-2n+1", "the zero of f_nn is not used"), ZERO_OF_R),
         ),
         formulation(
             5,
             2,
             ("10n^2-18n+4", "6n^2-6n-7"),
             {6: (256, 173), 8: (500, 329), 9: (652, 425)},
-            ("-4", "-6"),
-            "t_23 = h x u takes 4M1A, where the paper charges 8M5A for a term that (B8) does not "
-            "have; it leaves a zero of f_23 unused; s_1^<2> as in type 1",
+            *because(
+                (
+                    "-4",
+                    "-4",
+                    "t_23 = h x u takes 4M1A: the 8M5A are for a term not in (B8)",
+                ),
+                ZERO_OF_F23,
+                OWN_AXIS,
+            ),
         ),
     ),
 }
@@ -142,7 +147,8 @@ TABLE_VII = tuple(
         doubling="M",
         shared=(Part("lin-fang-1-minimal", "shared", "composites"),),
         difference=("-n+2", "0"),
-        why="the paper charges 2 S beta A5 of (52) as two products, n-2 times",
+        why="2 S beta A5 of (52) is charged as two products, n-2 times: else (41) to (54) would "
+        "take 17M, not the 18M printed",
     )
     for kind, published in ((1, ("32n-47", "33n-57")), (2, ("32n-45", "33n-59")))
 )
@@ -221,8 +227,8 @@ def table_vi(kind: int) -> Table:
     """Table VI, a type of arm."""
     return Table(
         f"Table VI, type {kind}. The inertia matrix from c-hat and J-hat, {KINDS[kind]}",
-        tuple(map(row, TABLE_VI[kind])),
-        "Counted literally, with c-hat, J-hat and R_i on hand.",
+        tuple(map(judge, TABLE_VI[kind])),
+        "Counted literally; all counts with c-hat, J-hat and R_i on hand and nothing else.",
     )
 
 
@@ -230,7 +236,7 @@ def table_vii() -> Table:
     """Table VII."""
     return Table(
         "Table VII. First moments and inertia tensors from minimal parameters",
-        tuple(map(row, TABLE_VII)),
+        tuple(map(judge, TABLE_VII)),
         "All constants folded; a doubling is a multiplication (D = 1M).",
     )
 
@@ -239,15 +245,16 @@ def table_viii(kind: int) -> Table:
     """Table VIII, a type of arm."""
     return Table(
         f"Table VIII, type {kind}. The inertia matrix from minimal parameters, {KINDS[kind]}",
-        tuple(map(row, TABLE_VIII[kind])),
-        f"Table VI and Table VII together (D = 1M). {_best(kind)}",
+        tuple(map(judge, TABLE_VIII[kind])),
+        f"Table VI, counted literally, and Table VII, with all constants folded (D = 1M). "
+        f"{_best(kind)}",
     )
 
 
 def _best(kind: int) -> str:
     """What the best line of Table VIII needs when equal terms are shared, for n = 6."""
     claim = TABLE_VIII[kind][0]
-    found, (mul, add) = counted(claim.shared[0], claim.joints, 6), claim.cells[6]
+    found, (mul, add) = count_part(claim.shared[0], claim.joints, 6), claim.cells[6]
     return (
         f"With equal terms shared, formulation 1 takes {found.mul} M, {found.add} A and "
         f"{found.double} D for n = 6, where {mul} M and {add} A are published."

@@ -1,4 +1,4 @@
-"""What the papers print for whole methods, as plain numbers."""
+"""The operation counts that the papers print for whole methods, as plain numbers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The papers' tables as people read them (terminal, Markdown) and as programs do (JSON)."""
+"""Renders the papers' tables: for a terminal, as Markdown, and as plain data (JSON)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from rich.rule import Rule
 from rich.table import Table as RichTable
 from rich.text import Text
 
-from armdyn.papers.claims import Grid, Row, Table, Verdict
+from armdyn.papers.claims import Grid, Line, Table, Verdict
 
 Tables = list[tuple[str, str, list[Table | Grid]]]  # key, citation and tables of each paper
 
@@ -21,6 +21,7 @@ Writer = Callable[[str], str]  # how a terminal writes a text
 STYLES = {
     "exact": "green",
     "explained": "yellow",
+    "presumed": "magenta",
     "refuted": "red",
     "not described": "dim",
     "ours": "cyan",
@@ -32,8 +33,8 @@ INTRODUCTION = """\
 # The papers, cell by cell
 
 What the five papers print, beside what armdyn counts by running their formulations on counting
-scalars. This page is made by `armdyn tables --markdown > docs/papers.md`; in a terminal,
-`armdyn tables --paper KEY` shows one of them.
+scalars. This page is what `armdyn tables --markdown` prints, written by `docs/make_papers.py`; in a
+terminal, `armdyn tables --paper KEY` shows one of them.
 
 - M, A and D are multiplications, additions or subtractions, and doublings; n is the number of
   joints.
@@ -44,9 +45,12 @@ scalars. This page is made by `armdyn tables --markdown > docs/papers.md`; in a 
   too, are of every operation on a given arm.
 - The polynomials go through the counts of six sizes, more than they need; the cells are counted one
   by one.
+- One column has one kind of count; the note above a table says which. What is on hand for one of
+  its columns is on hand for the other.
 - **exact**: no difference. **explained**: the difference is the polynomial shown, for the reason
-  given. **refuted**: the print contradicts itself or the laws of motion. **not described in the
-  paper**: it prints a number, but not what that takes. **ours**: not in the paper.
+  given, which the paper's own lines show. **presumed**: the same, but nothing in the paper shows
+  the reason. **refuted**: the print contradicts itself or the laws of motion. **not described in
+  the paper**: it prints a number, but not what that takes. **ours**: not in the paper.
 - In the tables of cells `640/635` is 640 printed, 635 counted, and `1016*` a printed cell that is
   not what its own formula gives.
 """
@@ -55,66 +59,67 @@ scalars. This page is made by `armdyn tables --markdown > docs/papers.md`; in a 
 # What all three have in common -------------------------------------------------------------------
 
 
-def operations(row: Row) -> list[str]:
-    """The operations of a row, in order."""
-    return [op for op in ORDER if op in row.published or op in row.found]
+def operations(line: Line) -> list[str]:
+    """The operations of a line, in order."""
+    return [op for op in ORDER if op in line.published or op in line.found]
 
 
 def comparison_grid(table: Table, with_shared: bool = False) -> Grid:
-    """The rows of a table, a line an operation, with the verdict in a word."""
-    headings = ["", "", "published", table.found, "difference", "verdict"] + [
-        "shared"
-    ] * with_shared
-    lines = []
-    for row in table.rows:
-        for op in operations(row):
-            name, verdict = row.name if op == operations(row)[0] else "", row.verdicts.get(op)
-            parts = [str(part.get(op, "")) for part in (row.published, row.found, row.difference)]
+    """The lines of a table, a row an operation, with the verdict in a word."""
+    headings = ["", "", "published", table.found, "difference", "verdict"]
+    headings += ["shared"] * with_shared
+    rows = []
+    for line in table.lines:
+        for op in operations(line):
+            name, verdict = line.name if op == operations(line)[0] else "", line.verdicts.get(op)
+            texts = [
+                str(part.get(op, "")) for part in (line.published, line.found, line.difference)
+            ]
             word = verdict.word if verdict else ""
-            lines.append([name, op, *parts, word] + [str(row.shared.get(op, ""))] * with_shared)
-    used = [k for k in range(len(headings)) if any(line[k] for line in lines)]
-    rows = tuple(tuple(line[k] for k in used) for line in lines)
-    return Grid("", tuple(headings[k] for k in used), rows, words=len(used))
+            rows.append([name, op, *texts, word] + [str(line.shared.get(op, ""))] * with_shared)
+    used = [k for k in range(len(headings)) if any(row[k] for row in rows)]
+    shown = tuple(tuple(row[k] for k in used) for row in rows)
+    return Grid("", tuple(headings[k] for k in used), shown, words=len(used))
 
 
 def cell_grid(table: Table) -> Grid | None:
     """The printed cells of a table, with ours where they differ."""
-    rows = [row for row in table.rows if row.cells]
-    if not rows:
+    lines = [line for line in table.lines if line.cells]
+    if not lines:
         return None
-    lines = []
-    for row in rows:
+    rows = []
+    for line in lines:
         for op in ("M", "A"):
-            cells = [by_operation[op] for by_operation in row.cells.values()]
+            cells = [by_operation[op] for by_operation in line.cells.values()]
             texts = []
             for cell in cells:
                 text = str(cell.printed) + (WRONG if cell.printed != cell.formula else "")
                 differs = cell.counted is not None and cell.counted != cell.printed
                 texts.append(f"{text}/{cell.counted}" if differs else text)
-            lines.append((row.name if op == "M" else "", op, *texts))
-    sizes = tuple(f"n = {n}" for n in rows[0].cells)
-    return Grid("Cells", ("", "", *sizes), tuple(lines), words=2)
+            rows.append((line.name if op == "M" else "", op, *texts))
+    sizes = tuple(f"n = {n}" for n in lines[0].cells)
+    return Grid("Cells", ("", "", *sizes), tuple(rows), words=2)
 
 
-def reasons(row: Row) -> Iterator[str]:
-    """Why the verdicts on a row are as they are."""
-    yield from dict.fromkeys(str(verdict) for verdict in row.verdicts.values() if verdict.reason)
-    yield from map(str, row.misprints)
+def reasons(line: Line) -> Iterator[str]:
+    """Why the verdicts on a line are as they are."""
+    yield from dict.fromkeys(str(verdict) for verdict in line.verdicts.values() if verdict.reason)
+    yield from map(str, line.misprints)
 
 
-def shared(row: Row) -> Iterator[str]:
-    """The count of a row with equal terms shared."""
-    if row.shared:
-        yield "shared: " + ", ".join(f"{polynomial} {op}" for op, polynomial in row.shared.items())
+def shared(line: Line) -> Iterator[str]:
+    """The count of a line with equal terms shared."""
+    if line.shared:
+        yield "shared: " + ", ".join(f"{polynomial} {op}" for op, polynomial in line.shared.items())
 
 
-def said(table: Table, *sources: Callable[[Row], Iterator[str]]) -> dict[str, str]:
-    """What these sources say of the rows, each thing once, with the names of its rows."""
+def collect_remarks(table: Table, *sources: Callable[[Line], Iterator[str]]) -> dict[str, str]:
+    """What these sources say of the lines, each thing once, with the names of its lines."""
     names: dict[str, list[str]] = {}
-    for row in table.rows:
+    for line in table.lines:
         for source in sources:
-            for remark in source(row):
-                names.setdefault(remark, []).append(row.name)
+            for remark in source(line):
+                names.setdefault(remark, []).append(line.name)
     return {remark: ", ".join(of) for remark, of in names.items()}
 
 
@@ -146,7 +151,7 @@ def _shown(table: Table | Grid, write: Writer) -> Iterator[RenderableType]:
         yield from (_grid(table, write), "")
         return
     yield from (_grid(comparison_grid(table), write), "")
-    remarks = said(table, reasons, shared)
+    remarks = collect_remarks(table, reasons, shared)
     if remarks:
         yield from (_remarks(remarks, write), "")
     cells = cell_grid(table)
@@ -196,7 +201,7 @@ def markdown(papers: Tables) -> str:
 
 def _marked_table(table: Table) -> Iterator[str]:
     yield _marked_grid(comparison_grid(table, with_shared=True))
-    remarks = said(table, reasons)
+    remarks = collect_remarks(table, reasons)
     if remarks:
         lines = (f"- {_marked(of)}: {_marked(remark)}" for remark, of in remarks.items())
         yield "\n".join(lines) + "\n"
@@ -236,19 +241,19 @@ def _data(table: Table | Grid) -> dict[str, Any]:
         "note": table.note,
         "rows": [
             {
-                "name": row.name,
-                "published": _texts(row.published),
-                table.found: _texts(row.found),
-                "difference": _texts(row.difference),
-                "shared": _texts(row.shared),
-                "verdict": {op: _verdict(verdict) for op, verdict in row.verdicts.items()},
+                "name": line.name,
+                "published": _texts(line.published),
+                table.found: _texts(line.found),
+                "difference": _texts(line.difference),
+                "shared": _texts(line.shared),
+                "verdict": {op: _verdict(verdict) for op, verdict in line.verdicts.items()},
                 "cells": {
                     n: {op: vars(cell) for op, cell in cells.items()}
-                    for n, cells in row.cells.items()
+                    for n, cells in line.cells.items()
                 },
-                "misprints": [verdict.reason for verdict in row.misprints],
+                "misprints": [verdict.reason for verdict in line.misprints],
             }
-            for row in table.rows
+            for line in table.lines
         ],
     }
 

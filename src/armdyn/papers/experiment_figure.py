@@ -1,4 +1,4 @@
-"""The experiment of [safeea2018] as a picture."""
+"""Draws the experiment of [safeea2018]: operations and errors over the number of joints."""
 
 from __future__ import annotations
 
