@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from html import escape
 
 from rich import box
 from rich.console import Console
+from rich.progress import Progress
 from rich.table import Table
 from rich.text import Text
 
@@ -44,3 +46,13 @@ def html_table(
         cells = "".join(f'<td style="text-align:{side}">{cell}</td>' for side, cell in pairs)
         lines.append(f'<tr style="{style}">{cells}</tr>')
     return "<table>\n" + "\n".join(lines) + "\n</table>"
+
+
+@contextmanager
+def progress_bar(what: str) -> Iterator[Callable[[int, int], None]]:
+    """A bar on stderr, where a person sees it; it is told how much is done, and of how much."""
+    screen = Console(stderr=True)
+    seen = screen.is_terminal or screen.is_jupyter
+    with Progress(console=screen, transient=True, disable=not seen) as bar:
+        task = bar.add_task(what, total=None)
+        yield lambda done, total: bar.update(task, completed=done, total=total)

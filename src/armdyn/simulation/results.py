@@ -28,19 +28,21 @@ class Energy(NamedTuple):
 
 
 class Violation(NamedTuple):
-    """A joint that went beyond a limit of its position."""
+    """A joint that went beyond a limit."""
 
     joint: str
     side: str  # "lower" or "upper"
-    limit: float  # [rad or m]
+    limit: float  # [rad or m, rad/s or m/s, N m or N]
     t: float  # when it first was beyond [s]
-    worst: float  # the position furthest beyond [rad or m]
+    worst: float  # the value furthest beyond
     state: int | None  # which of a batch, counted in C order; None: there is one
+    kind: str = "position"  # or "speed", or "effort": the torque or force that is applied
 
     def __str__(self) -> str:
         state = "" if self.state is None else f" in state {self.state}"
+        of = "" if self.kind == "position" else f" of {self.kind}"
         return (
-            f"joint {self.joint!r} passes its {self.side} limit {self.limit:.6g} at "
+            f"joint {self.joint!r} passes its {self.side} limit{of} {self.limit:.6g} at "
             f"t = {self.t:.6g} s{state} and reaches {self.worst:.6g}"
         )
 
@@ -156,7 +158,7 @@ class Result:
             path: where to save it, if anywhere; the suffix chooses the format.
             state: which of a batch, counted in C order.
         """
-        from armdyn.simulation.plot import draw
+        from armdyn.simulation.motion_figure import draw
 
         return draw(self, path, state)
 
