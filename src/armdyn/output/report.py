@@ -8,7 +8,6 @@ from html import escape
 
 from rich import box
 from rich.console import Console
-from rich.progress import Progress
 from rich.table import Table
 from rich.text import Text
 
@@ -51,6 +50,8 @@ def html_table(
 @contextmanager
 def progress_bar(what: str) -> Iterator[Callable[[int, int], None]]:
     """A bar on stderr, where a person sees it; it is told how much is done, and of how much."""
+    from rich.progress import Progress  # slow to import
+
     screen = Console(stderr=True)
     seen = screen.is_terminal or screen.is_jupyter
     with Progress(console=screen, transient=True, disable=not seen) as bar:

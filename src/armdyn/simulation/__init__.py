@@ -6,6 +6,7 @@ import math
 import time
 from collections.abc import Callable
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -20,6 +21,7 @@ from armdyn.simulation.integrators import ADAPTIVE, INTEGRATORS
 from armdyn.simulation.results import Result
 from armdyn.simulation.run import Run
 from armdyn.simulation.stepper import Problem
+from armdyn.simulation.torques import make_torque
 
 
 def simulate(
@@ -75,11 +77,11 @@ def simulate(
     """
     if not isinstance(robot, Robot):
         raise TypeError(f"simulate takes a Robot, not {type(robot).__name__}; see armdyn.load")
-    arguments.choice("integrator", integrator, INTEGRATORS)
-    arguments.choice("limits", limits, ("report", "ignore", "stop"))
-    arguments.solvable(robot.chain, integrator, friction)
-    q, qd = arguments.initial(robot.n, q0, qd0)
-    dtype = arguments.precision(q0, qd0, tau)
+    arguments.check_choice("integrator", integrator, INTEGRATORS)
+    arguments.check_choice("limits", limits, ("report", "ignore", "stop"))
+    arguments.check_solvable(robot.chain, integrator, friction)
+    q, qd = arguments.initial_state(robot.n, q0, qd0)
+    dtype = _precision(q0, qd0, tau)
     computed = np.dtype(float) if integrator in ADAPTIVE else dtype
     steps = arguments.whole_steps(t, dt, every, 4 * q.size * computed.itemsize)
     batch, states = q.shape[:-1], math.prod(q.shape[:-1])
@@ -91,7 +93,7 @@ def simulate(
             float(dt),
             steps,
             bool(friction),
-            arguments.torque(robot.chain, tau, batch, steps, float(dt), computed),
+            make_torque(robot.chain, tau, batch, steps, float(dt), computed),
             _forward_dynamics(robot.chain, bool(friction)),
             {name: arguments.positive(name, x) for name, x in (("rtol", rtol), ("atol", atol))},
             computed,
@@ -105,3 +107,10 @@ def simulate(
 @lru_cache(maxsize=64)
 def _forward_dynamics(chain: Chain, friction: bool) -> Callable[..., np.ndarray]:
     return function(chain, [Task("forward_dynamics", friction=friction)])
+
+
+def _precision(q0: Any, qd0: Any, tau: Any) -> np.dtype:
+    """float32 if all numbers that were given are; a function or a controller has no say."""
+    given = [q0, qd0] if callable(tau) or isinstance(tau, Controller) else [q0, qd0, tau]
+    narrow = all(getattr(x, "dtype", None) == np.float32 for x in given if x is not None)
+    return np.dtype(np.float32 if narrow else np.float64)

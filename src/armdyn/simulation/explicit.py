@@ -100,16 +100,14 @@ class SamplingStepper(Stepper):
     def advance(self, first: int, last: int) -> None:
         """Makes the steps by their routines in turns."""
         self.step = first
-        plan = [self._turn(step % self.period) for step in range(first, last)]
+        turns, ready = [0, *[1] * (PAST - 1)], len(self.routines) - 1
+        into = [step % self.period for step in range(first, last)]
+        plan = [turns[since] if since < PAST else ready for since in into]
         tables = []
         for each in self.routines:
             inputs, outputs = rows_of(each.step, self.problem, self.window, first, last)
             tables.append(Table(last - first, [*inputs, *outputs]))
         march_in_turns(plan, self.routines, tables)
-
-    def _turn(self, since: int) -> int:
-        """Which of the routines makes the step that is so many steps into a period."""
-        return len(self.routines) - 1 if since >= PAST else min(since, 1)
 
 
 def explicit_stepper(problem: Problem, window: Window, method: str) -> Stepper:

@@ -14,6 +14,7 @@ import numpy as np
 from armdyn.chain import Chain
 from armdyn.engine.calls import numbers
 from armdyn.errors import ShapeError, SimulationError
+from armdyn.simulation.arguments import as_whole, finite
 from armdyn.simulation.controllers import Controller
 from armdyn.simulation.marching import routine
 from armdyn.simulation.step import Step
@@ -147,3 +148,59 @@ class TorqueNotFinite(SimulationError):
 def _of_states(array: np.ndarray, states: slice) -> np.ndarray:
     """The part of some states, of an array that may be the same for all."""
     return array if array.shape[1] == 1 else array[:, states]
+
+
+# What users may give -------------------------------------------------------------------------
+
+
+def make_torque(
+    chain: Chain, tau: Any, batch: tuple[int, ...], steps: int, dt: float, dtype: np.dtype
+) -> Torque:
+    """The torque that was asked for, in whichever form."""
+    if isinstance(tau, Controller):
+        _check_motions(tau, batch, chain.n)
+        return ControllerTorque(chain, tau, _period(tau.rate, dt), dtype)
+    if callable(tau):
+        return FunctionTorque(tau, batch, [joint.name for joint in chain.joints])
+    values = np.zeros(chain.n) if tau is None else finite("tau", tau)
+    return GivenTorque(_rows(values, batch, steps, chain.n), steps, dt)
+
+
+def _rows(values: np.ndarray, batch: tuple[int, ...], steps: int, n: int) -> np.ndarray:
+    """A given torque with the axes (steps or 1, states or 1, n)."""
+    if values.shape == (n,):
+        return values[None, None]
+    if values.ndim >= 2 and values.shape[-1] == n and values.shape[-2] in (1, steps):
+        if values.ndim == 2:
+            return values[:, None]
+        if values.shape[:-2] == batch:
+            return np.ascontiguousarray(np.moveaxis(values.reshape(-1, *values.shape[-2:]), 0, 1))
+    leading = "".join(f"{length}, " for length in batch)
+    whole = f", ({leading}1, {n}), ({leading}{steps}, {n})" if batch else ""
+    raise ShapeError(
+        f"tau has shape {values.shape}; expected a constant ({n},) or a row a step ({steps}, {n})"
+        f"{whole}"
+    )
+
+
+def _check_motions(controller: Controller, batch: tuple[int, ...], n: int) -> None:
+    """Refuses a controller that follows neither one motion nor one for each state."""
+    states = int(np.prod(batch))
+    for signal in controller.signals(np.zeros(1), n):
+        if signal.shape[1] not in (1, states):
+            raise ShapeError(
+                f"{controller} follows {signal.shape[1]} motions; expected 1, or {states} as there "
+                "are initial states"
+            )
+
+
+def _period(rate: float | None, dt: float) -> int | None:
+    """The steps between two samples; None: the controller does not sample."""
+    if rate is None:
+        return None
+    period = as_whole(1 / (rate * dt)) if rate * dt > 0 else None
+    if period is None:
+        raise SimulationError(
+            f"rate is {rate:g} Hz; expected 1/dt = {1 / dt:g} Hz or a whole part of it"
+        )
+    return period

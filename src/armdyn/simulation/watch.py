@@ -77,14 +77,15 @@ class Limit:
         """Takes in the values (rows, states, n) from this step on; a NaN is passed over."""
         if not self.limited:
             return
-        furthest_of = np.fmin.reduce(values, axis=0), np.fmax.reduce(values, axis=0)
-        for side, furthest in enumerate(furthest_of):
+        for side, furthest in enumerate(_extremes(values)):
             beyond = _beyond(side, furthest, self.limits)
             if not beyond.any():
                 continue
-            row = _beyond(side, values, self.limits).argmax(axis=0)
             new = beyond & (self.since[side] == NEVER)
-            self.since[side][new] = step + row[new]
+            if new.any():
+                limits = np.broadcast_to(self.limits[:, None], self.since.shape)[:, new]
+                rows = _beyond(side, values[:, new], limits)
+                self.since[side][new] = step + rows.argmax(axis=0)
             worse = new | beyond & _beyond(side, furthest, self.worst)
             self.worst[side][worse] = furthest[worse]
 
@@ -110,6 +111,14 @@ class Limit:
                 )
             )
         return found
+
+
+def _extremes(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The least and the largest of each column; a NaN is passed over."""
+    least, largest = values.min(axis=0), values.max(axis=0)
+    if np.isnan(least).any():  # seldom, for this takes longer
+        return np.fmin.reduce(values, axis=0), np.fmax.reduce(values, axis=0)
+    return least, largest
 
 
 def _beyond(side: int, values: np.ndarray, limits: np.ndarray) -> np.ndarray:
