@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import shutil
 import tempfile
@@ -58,12 +59,19 @@ def check_writable(path: str | Path) -> None:
 
 
 def figure(width: float, height: float) -> Any:
-    """An empty matplotlib figure of that size [inch]."""
+    """An empty matplotlib figure of that size [inch], which notebooks show, pyplot or not."""
     try:
         from matplotlib.figure import Figure
     except ImportError:
         raise ArmdynError("plots need matplotlib: pip install 'armdyn[plot]'") from None
-    return Figure(figsize=(width, height), layout="constrained")
+
+    class ShownFigure(Figure):
+        def _repr_png_(self) -> bytes:
+            picture = io.BytesIO()
+            self.savefig(picture, format="png")
+            return picture.getvalue()
+
+    return ShownFigure(figsize=(width, height), layout="constrained")
 
 
 def check_picture(path: str | Path) -> None:

@@ -61,7 +61,7 @@ class Result:
         steps: how many were made.
         friction: whether the joints had their friction.
         held: whether torques were held over each step.
-        violations: joints that went beyond their limits.
+        violations: joints that went beyond their limits of position, speed or effort.
         stopped: why it ended before its time, a line a state; empty if it did not.
         compile_time, wall_time: what making the program took, and what running it took [s].
     """
@@ -127,7 +127,7 @@ class Result:
 
     def save(self, path: str | Path) -> None:
         """Writes all rows to a file, ``.npz`` (arrays) or ``.csv`` (a line a row and state)."""
-        check(path)
+        check_path(path)
         with written(path) as place:
             if Path(path).suffix.lower() == ".npz":
                 with open(place, "wb") as file:  # to a name in .NPZ, NumPy would add .npz
@@ -180,9 +180,10 @@ class Result:
         finite = self.drift[np.isfinite(self.drift)]
         if finite.size:
             parts.append(f"energy drift {np.abs(finite).max():.2g} J")
-        if self.violations:
-            joints = len({violation.joint for violation in self.violations})
-            parts.append(f"{joints} joint{'s'[: joints > 1]} beyond limits")
+        for kind, of in (("position", ""), ("speed", " of speed"), ("effort", " of effort")):
+            joints = len({each.joint for each in self.violations if each.kind == kind})
+            if joints:
+                parts.append(f"{joints} joint{'s'[: joints > 1]} beyond limits{of}")
         if self.stopped:
             parts.append("stopped: " + (self.stopped[0] if not many else f"{len(self.stopped)}"))
         return "; ".join(parts)
@@ -212,7 +213,7 @@ class Result:
         )
 
 
-def check(path: str | Path) -> None:
+def check_path(path: str | Path) -> None:
     """Refuse a file that a result could not be saved to."""
     if Path(path).suffix.lower() not in (".npz", ".csv"):
         raise ArmdynError(f"cannot save to {str(path)!r}; expected a name in .npz or .csv")
