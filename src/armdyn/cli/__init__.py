@@ -6,9 +6,10 @@ A command is a module with ``HELP``, ``add_options(parser)`` and ``run(arguments
 from __future__ import annotations
 
 import argparse
+import re
 import sys
 from collections.abc import Sequence
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import armdyn
 from armdyn.cli import compare, export, robots, show, simulate, tables
@@ -26,6 +27,10 @@ COMMANDS = {
 
 class Parser(argparse.ArgumentParser):
     """argparse with its complaint on one line."""
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        self._negative_number_matcher = re.compile(r"-\.?\d")  # -1,0 is a list, not an option
 
     def error(self, message: str) -> NoReturn:
         """Say what is wrong in one line and exit with status 2."""
