@@ -164,14 +164,14 @@ def _momentum(model: Model, torque: Torque, step: Step, q: Vector, qd: Vector) -
 
 def _ab4(model: Model, torque: Torque, step: Step, q: Vector, *rest: Vector) -> Vectors:
     rate = partial(model.rate, torque)
-    return _told(step, AB4.step(rate, rest[7], q, rest[:4], rest[4:7]))
+    return _without_given_torque(step, AB4.step(rate, rest[7], q, rest[:4], rest[4:7]))
 
 
 def _rk4(model: Model, torque: Torque, step: Step, q: Vector, qd: Vector, h: Vector) -> Vectors:
-    return _told(step, RK4.step(partial(model.rate, torque), h, q, qd))
+    return _without_given_torque(step, RK4.step(partial(model.rate, torque), h, q, qd))
 
 
-def _told(step: Step, results: Vectors) -> Vectors:
+def _without_given_torque(step: Step, results: Vectors) -> Vectors:
     """The results less the torque where that was given and is not to be handed on."""
     return results if step.law or step.sampled else results[:3]
 
