@@ -98,7 +98,7 @@ def test_a_torque_and_a_target_for_each_state():
 @pytest.mark.parametrize("torque", ["pd", "sampled", "array"])
 def test_keeping_one_row_of_some_changes_no_bit(monkeypatch, torque, integrator):
     whole = simulate(TORQUES[torque], integrator=integrator)
-    monkeypatch.setattr("armdyn.simulation.SEGMENT", 16)  # several windows
+    monkeypatch.setattr("armdyn.simulation.run.SEGMENT", 16)  # several windows
     few = simulate(TORQUES[torque], integrator=integrator, every=6)
     np.testing.assert_array_equal(few.t, whole.t[::6])
     for name in MOTION:

@@ -10,7 +10,7 @@ from armdyn.cli.arguments import add_robot, finite, items, load, whole
 from armdyn.comparison.rendering import renderables
 from armdyn.errors import ArmdynError, listed, shorten
 from armdyn.output import files
-from armdyn.output.report import console, progress
+from armdyn.output.report import console
 
 HELP = "every method on an arm: operations, time, error"
 
@@ -56,19 +56,15 @@ def run(arguments: argparse.Namespace) -> None:
     if arguments.plot:
         files.check_picture(arguments.plot)
     robot = load(arguments)
-    with progress() as bar:
-        task = bar.add_task("comparing")
-        found = comparison.compare(
-            robot,
-            items(arguments.quantity),
-            None if arguments.methods is None else items(arguments.methods),
-            batch=arguments.batch,
-            states=arguments.states,
-            seconds=arguments.seconds,
-            progress=lambda what, done, total: bar.update(
-                task, description=what, completed=done, total=total
-            ),
-        )
+    found = comparison.compare(
+        robot,
+        items(arguments.quantity),
+        None if arguments.methods is None else items(arguments.methods),
+        batch=arguments.batch,
+        states=arguments.states,
+        seconds=arguments.seconds,
+        progress=True,
+    )
     if arguments.plot:
         found.plot(arguments.plot)
     if arguments.json:

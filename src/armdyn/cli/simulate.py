@@ -7,15 +7,13 @@ import json
 from typing import Any
 
 import numpy as np
-from rich.console import Console
-from rich.progress import Progress
 
 from armdyn.cli.arguments import add_robot, load
-from armdyn.errors import SimulationError
+from armdyn.errors import SimulationError, shorten
 from armdyn.output import files
 from armdyn.robot import Robot
 from armdyn.simulation import controllers, results, simulate, trajectories
-from armdyn.simulation.integrators import INTEGRATORS
+from armdyn.simulation.integrators import ADAPTIVE, INTEGRATORS
 from armdyn.simulation.results import Result
 
 HELP = "move an arm: torques or a controller, in time"
@@ -26,14 +24,14 @@ def add_options(command: argparse.ArgumentParser) -> None:
     """The options of the command; lists are separated by commas, one number stands for all."""
     add_robot(command)
     add = command.add_argument
-    add("--q0", metavar="LIST", type=numbers, help="positions to start from (as in --q0=-1,0.5,0)")
+    add("--q0", metavar="LIST", type=numbers, help="positions to start from")
     add("--qd0", metavar="LIST", type=numbers, default=np.zeros(1), help="speeds to start with")
     add("--time", metavar="S", type=float, default=1.0, help="how long (default: %(default)s s)")
     add("--dt", metavar="S", type=float, default=1e-3, help="the step (default: %(default)s s)")
     add("--integrator", choices=INTEGRATORS, default="ab4", help="default: %(default)s")
     add("--every", metavar="N", type=int, default=1, help="keep one step of N")
-    add("--rtol", type=float, default=1e-9, help="of DOP853 and LSODA")
-    add("--atol", type=float, default=1e-12, help="of DOP853 and LSODA")
+    add("--rtol", type=float, help="of DOP853 and LSODA (default: 1e-9)")
+    add("--atol", type=float, help="of DOP853 and LSODA (default: 1e-12)")
     add("--friction", action="store_true", help="with the joints' friction")
     add("--limits", choices=["report", "ignore", "stop"], default="report")
     torque = command.add_mutually_exclusive_group()
@@ -54,41 +52,45 @@ def add_options(command: argparse.ArgumentParser) -> None:
 
 def numbers(text: str) -> np.ndarray:
     """A list of numbers separated by commas."""
-    return np.array([float(item) for item in text.split(",")])
+    try:
+        return np.array([float(item) for item in text.split(",")])
+    except ValueError:
+        raise argparse.ArgumentTypeError(
+            f"{shorten(text)} is not a list of numbers separated by commas, such as 0.5,-1,0"
+        ) from None
 
 
 def run(arguments: argparse.Namespace) -> None:
     """Simulate, and say in a line how it went; what was computed is saved in any case."""
+    refuse_idle(arguments)
     robot = load(arguments)
     if arguments.save:
-        results.check(arguments.save)
+        results.check_path(arguments.save)
     if arguments.plot:
         files.check_picture(arguments.plot)
     q0 = home(robot) if arguments.q0 is None else each(robot, "--q0", arguments.q0)
-    screen = Console(stderr=True)
+    tolerances = {"rtol": arguments.rtol, "atol": arguments.atol}
     try:
-        with Progress(console=screen, transient=True, disable=not screen.is_terminal) as bar:
-            task = bar.add_task(f"simulating {robot.name}", total=None)
-            result = simulate(
-                robot,
-                q0,
-                each(robot, "--qd0", arguments.qd0),
-                torque(robot, q0, arguments),
-                arguments.time,
-                arguments.dt,
-                arguments.integrator,
-                friction=arguments.friction,
-                limits=arguments.limits,
-                every=arguments.every,
-                rtol=arguments.rtol,
-                atol=arguments.atol,
-                progress=lambda done, steps: bar.update(task, completed=done, total=steps),
-            )
-    except SimulationError as error:
-        if error.result is not None:
-            leave(error.result, arguments)
+        result = simulate(
+            robot,
+            q0,
+            each(robot, "--qd0", arguments.qd0),
+            torque(robot, q0, arguments),
+            arguments.time,
+            arguments.dt,
+            arguments.integrator,
+            friction=arguments.friction,
+            limits=arguments.limits,
+            every=arguments.every,
+            progress=True,
+            **{name: value for name, value in tolerances.items() if value is not None},
+        )
+    except (SimulationError, KeyboardInterrupt) as error:
+        computed = getattr(error, "result", None)
+        if computed is not None:
+            write(computed, arguments)
         raise
-    leave(result, arguments)
+    write(result, arguments)
     if arguments.json:
         print(json.dumps(data(result), indent=2))
     else:
@@ -97,7 +99,23 @@ def run(arguments: argparse.Namespace) -> None:
             print(violation)
 
 
-def leave(result: Result, arguments: argparse.Namespace) -> None:
+def refuse_idle(arguments: argparse.Namespace) -> None:
+    """Refuse an option that would do nothing beside the others."""
+    law, way = arguments.controller, arguments.trajectory
+    goes = "--controller pd-gravity or computed-torque"
+    for works, needs, names in (
+        (law in ("pd-gravity", "computed-torque"), goes, ("target", "trajectory", "kp", "kd")),
+        (law != "zero", "a --controller other than zero", ("rate",)),
+        (way in ("quintic", "cycloidal"), "--trajectory quintic or cycloidal", ("duration",)),
+        (way == "trapezoidal", "--trajectory trapezoidal", ("speed", "acceleration")),
+        (arguments.integrator in ADAPTIVE, "--integrator DOP853 or LSODA", ("rtol", "atol")),
+    ):
+        for name in names:
+            if not works and getattr(arguments, name) is not None:
+                raise SimulationError(f"--{name} does nothing here: it needs {needs}")
+
+
+def write(result: Result, arguments: argparse.Namespace) -> None:
     """Write the files that were asked for."""
     if arguments.save:
         result.save(arguments.save)

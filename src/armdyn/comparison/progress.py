@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from rich.console import Console
-from rich.progress import Progress as Bars
-
 from armdyn.errors import MethodError, shorten
+from armdyn.output.report import progress as bars
 
 Progress = Callable[[str, int, int], None]  # what is being done, steps done, steps in all
 
@@ -19,13 +17,11 @@ def told(progress: Progress | bool | None, name: str) -> Iterator[Progress | Non
     if callable(progress):
         yield progress
     elif progress is True:
-        with Bars(console=Console(stderr=True), transient=True) as bars:
-            bar = bars.add_task(name)
-
-            def show(what: str, done: int, total: int) -> None:
-                bars.update(bar, description=what, completed=done, total=total)
-
-            yield show
+        with bars() as bar:
+            task = bar.add_task(name)
+            yield lambda what, done, total: bar.update(
+                task, description=what, completed=done, total=total
+            )
     elif progress is None or progress is False:
         yield None
     else:

@@ -52,10 +52,11 @@ def console() -> Screen:
 
 
 def progress() -> Progress:
-    """A bar on stderr, if that is a terminal, which is gone when all is done."""
+    """A bar on stderr, where a person sees it, which is gone when all is done."""
     screen = Console(stderr=True)
+    seen = screen.is_terminal or screen.is_jupyter
     columns = TextColumn("{task.description}", markup=False), *Progress.get_default_columns()[1:]
-    return Progress(*columns, console=screen, transient=True, disable=not screen.is_terminal)
+    return Progress(*columns, console=screen, transient=True, disable=not seen)
 
 
 def table(title: str, *columns: str) -> Table:

@@ -2,50 +2,96 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+import os
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from armdyn.chain import Chain
-from armdyn.errors import MethodError, ShapeError, SimulationError
-from armdyn.simulation.controllers import Controller, finite
-from armdyn.simulation.torques import Called, Continuous, Given, Sampled, Torque
+from armdyn.engine.calls import numbers
+from armdyn.errors import MethodError, ShapeError, SimulationError, shorten
 
+Progress = Callable[[int, int], object]  # is told the steps done, and all steps
+
+MOST_STEPS = 10**15  # beyond, float64 hardly tells the times of two steps apart
 WHOLE = 1e-9  # how near to a whole number a quotient of times must be, relative
 
 
-def choice(name: str, value: Any, known: Sequence[str]) -> None:
+def check_choice(name: str, value: Any, known: Sequence[str]) -> None:
     """Refuses what is not one of some names."""
-    if value not in known:
-        raise MethodError(f"{name} is {value!r}; expected one of {', '.join(known)}")
+    if not isinstance(value, str) or value not in known:
+        raise MethodError(f"{name} is {shorten(value)}; expected one of {', '.join(known)}")
 
 
-def positive(name: str, value: Any) -> float:
+def positive(name: str, value: Any, what: str = "a positive number") -> float:
     """A positive, finite number."""
-    if isinstance(value, (int, float, np.number)) and not isinstance(value, bool):
-        if 0 < value < np.inf:
-            return float(value)
-    raise SimulationError(f"{name} is {value!r}; expected a positive number")
+    if isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool):
+        try:
+            number = float(value)
+        except OverflowError:
+            number = math.inf
+        if 0 < number < math.inf:
+            return number
+    raise SimulationError(f"{name} is {shorten(value)}; expected {what}")
 
 
-def whole_steps(t: float, dt: float, every: int) -> int:
-    """The number of steps, of which every so many is kept."""
-    steps = _whole(positive("t", t) / positive("dt", dt))
+def finite(name: str, value: ArrayLike) -> np.ndarray:
+    """The value as an array of finite float64 numbers."""
+    array = numbers(name, value).astype(float)
+    if not np.isfinite(array).all():
+        raise SimulationError(f"{name} is {shorten(value)}; expected finite numbers")
+    return array
+
+
+def whole_steps(t: float, dt: float, every: int, row: int) -> int:
+    """The number of steps, of which every so many leaves a row of so many bytes."""
+    quotient = positive("t", t) / positive("dt", dt)
+    if not isinstance(every, (int, np.integer)) or isinstance(every, bool) or every < 1:
+        raise SimulationError(f"every is {shorten(every)}; expected a positive whole number")
+    size, most = (quotient / min(every, MOST_STEPS) + 1) * row, memory()
+    if quotient > MOST_STEPS or size > most:
+        raise SimulationError(
+            f"{t:g} s in steps of {dt:g} s are {quotient:.7g} steps, and to keep "
+            f"{'all' if every == 1 else f'one of {every}'} takes {_amount(size)} of memory; "
+            f"expected at most {MOST_STEPS:.0g} steps and {_amount(most)}, by a larger dt or every"
+        )
+    steps = as_whole(quotient)
     if steps is None:
         raise SimulationError(f"t is {t:g} s; expected a whole number of steps dt = {dt:g} s")
-    if not isinstance(every, (int, np.integer)) or every < 1 or steps % every:
-        raise SimulationError(f"every is {every!r}; expected a divisor of {steps} steps")
+    if steps % every:
+        raise SimulationError(f"every is {shorten(every)}; expected a divisor of {steps} steps")
     return steps
 
 
-def _whole(quotient: float) -> int | None:
+def memory() -> int:
+    """The bytes of memory that the machine has."""
+    try:
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, ValueError, OSError):  # a system that does not tell
+        return 2**36
+
+
+def _amount(size: float) -> str:
+    """Bytes as a person reads them."""
+    units = ["bytes", "kB", "MB", "GB", "TB"]
+    while size >= 1000 and len(units) > 1:
+        size, units = size / 1000, units[1:]
+    return f"{size:.3g} {units[0]}"
+
+
+def as_whole(quotient: float) -> int | None:
+    """The whole number that a quotient of times is, but for rounding; None: it is not."""
+    if not quotient < math.inf:
+        return None
     nearest = round(quotient)
     return nearest if nearest and abs(quotient - nearest) <= WHOLE * nearest else None
 
 
-def initial(n: int, q0: ArrayLike, qd0: ArrayLike | None) -> tuple[np.ndarray, np.ndarray]:
+def initial_state(n: int, q0: ArrayLike, qd0: ArrayLike | None) -> tuple[np.ndarray, np.ndarray]:
     """Initial positions and speeds, of one shape (..., n)."""
     q = finite("q0", q0)
     qd = np.zeros(n) if qd0 is None else finite("qd0", qd0)
@@ -59,57 +105,29 @@ def initial(n: int, q0: ArrayLike, qd0: ArrayLike | None) -> tuple[np.ndarray, n
     return q, qd
 
 
-def torque(chain: Chain, tau: Any, batch: tuple[int, ...], steps: int, dt: float) -> Torque:
-    """The torque that was asked for, in whichever form."""
-    if isinstance(tau, Controller):
-        return _controlled(chain, tau, batch, dt)
-    if callable(tau):
-        return Called(tau, batch)
-    values = np.zeros(chain.n) if tau is None else finite("tau", tau)
-    return Given(_rows(values, batch, steps, chain.n))
-
-
-def _rows(values: np.ndarray, batch: tuple[int, ...], steps: int, n: int) -> np.ndarray:
-    """A given torque with the axes (steps or 1, states or 1, n)."""
-    if values.shape == (n,):
-        return values[None, None]
-    if values.ndim >= 2 and values.shape[-1] == n and values.shape[-2] in (1, steps):
-        if values.ndim == 2:
-            return values[:, None]
-        if values.shape[:-2] == batch:
-            return np.ascontiguousarray(np.moveaxis(values.reshape(-1, *values.shape[-2:]), 0, 1))
-    leading = "".join(f"{length}, " for length in batch)
-    whole = f", ({leading}1, {n}), ({leading}{steps}, {n})" if batch else ""
-    raise ShapeError(
-        f"tau has shape {values.shape}; expected a constant ({n},) or a row a step ({steps}, {n})"
-        f"{whole}"
-    )
-
-
-def _controlled(chain: Chain, controller: Controller, batch: tuple[int, ...], dt: float) -> Torque:
-    for signal in controller.signals(np.zeros(1), chain.n):
-        states = int(np.prod(batch))
-        if signal.shape[1] not in (1, states):
-            raise ShapeError(
-                f"{controller} follows {signal.shape[1]} motions; expected 1, or {states} as there "
-                "are initial states"
-            )
-    source = Continuous(chain, controller)
-    if controller.rate is None:
-        return source
-    period = _whole(1 / (controller.rate * dt))
-    if period is None:
-        raise SimulationError(
-            f"rate is {controller.rate:g} Hz; expected 1/dt = {1 / dt:g} Hz or a whole part of it"
-        )
-    return Sampled(source, period)
-
-
-def solvable(chain: Chain, integrator: str, friction: bool) -> None:
+def check_solvable(chain: Chain, integrator: str, friction: bool) -> None:
     """Refuses what has no solution."""
     dry = [joint.name for joint in chain.joints if any(joint.coulomb)]
     if integrator == "midpoint" and friction and dry:
         raise SimulationError(
             f"midpoint cannot follow the Coulomb friction of joint {dry[0]!r}, whose jump leaves "
             "its equation without a solution; expected ab4, rk4 or an adaptive integrator"
+        )
+
+
+@contextmanager
+def reporter(progress: Any, robot: str) -> Iterator[Progress | None]:
+    """Whom to tell how far the simulation is: nobody, a bar on stderr, or a function."""
+    if progress is True:
+        from armdyn.output.report import progress as bars  # takes longer than a short motion
+
+        with bars() as bar:
+            task = bar.add_task(f"simulating {robot}", total=None)
+            yield lambda done, steps: bar.update(task, completed=done, total=steps)
+    elif progress is None or progress is False or callable(progress):
+        yield progress or None
+    else:
+        raise SimulationError(
+            f"progress is {shorten(progress)}; expected True, or a function of the steps done and "
+            "all steps"
         )

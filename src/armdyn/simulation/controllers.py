@@ -17,7 +17,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from armdyn.engine.calls import numbers
-from armdyn.errors import ShapeError, SimulationError
+from armdyn.errors import ShapeError, SimulationError, listed, shorten
+from armdyn.simulation.arguments import finite, positive
 from armdyn.simulation.trajectories import Trajectory
 
 Vector = np.ndarray  # of n scalars of any kind
@@ -162,34 +163,41 @@ def _followed(
     return reference, finite("kp", kp), finite("kd", kd)
 
 
-def finite(name: str, value: ArrayLike) -> np.ndarray:
-    """The value as an array of finite float64 numbers."""
-    array = numbers(name, value).astype(float)
-    if not np.isfinite(array).all():
-        raise SimulationError(f"{name} is {array}; expected finite numbers")
-    return array
-
-
 def _rate(rate: float | None) -> float | None:
     if rate is None:
         return None
-    if not (isinstance(rate, (int, float, np.number)) and 0 < rate < np.inf):
-        raise SimulationError(f"rate is {rate!r}; expected a positive number of samples a second")
-    return float(rate)
+    return positive("rate", rate, "a positive number of samples a second")
 
 
 def _along(reference: Reference, times: np.ndarray) -> tuple[np.ndarray, ...]:
     """A motion at some times; a function that is not ours is asked time by time."""
     if isinstance(reference, Trajectory):
         return reference(times)
-    answers = [reference(float(t)) for t in times]
-    for t, answer in zip(times, answers, strict=True):
-        if not isinstance(answer, tuple) or len(answer) != 3:
-            raise ShapeError(
-                f"the trajectory answers {answer!r} at t = {t:g} s; expected (q, qd, qdd)"
+    answers = [_answer(reference, float(t)) for t in times]
+    try:
+        return tuple(np.array(part) for part in zip(*answers, strict=True))
+    except ValueError:
+        shapes = sorted({array.shape for answer in answers for array in answer})
+        raise ShapeError(
+            f"the trajectory answers arrays of shapes {listed(map(str, shapes))}; expected one"
+        ) from None
+
+
+def _answer(reference: Reference, t: float) -> tuple[np.ndarray, ...]:
+    """What a user's motion answers at a time: q, qd, qdd."""
+    answer = reference(t)
+    if not isinstance(answer, tuple) or len(answer) != 3:
+        raise ShapeError(
+            f"the trajectory answers {shorten(answer)} at t = {t:g} s; expected (q, qd, qdd)"
+        )
+    arrays = tuple(numbers("trajectory", part) for part in answer)
+    for name, array in zip(("q", "qd", "qdd"), arrays, strict=True):
+        if not np.isfinite(array).all():
+            raise SimulationError(
+                f"the trajectory answered {name} = {shorten(array.tolist())} at t = {t:g} s; "
+                "expected finite numbers"
             )
-    parts = zip(*answers, strict=True)
-    return tuple(np.array([numbers("trajectory", x) for x in part]) for part in parts)
+    return arrays
 
 
 def _shaped(name: str, value: Any, moving: bool, n: int) -> np.ndarray:

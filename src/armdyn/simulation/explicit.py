@@ -1,38 +1,39 @@
-"""Methods of fourth order, by compiled steps or by their text."""
+"""Explicit methods of fourth order, compiled or in Python."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from armdyn.simulation.integrators import AB4, RK4
-from armdyn.simulation.marching import Table, march_in_turns, routine
+from armdyn.simulation.marching import Routine, Table, march_in_turns, routine
 from armdyn.simulation.step import Step
 from armdyn.simulation.stepper import PAST, Problem, Stepper, Window, constant, torque_rows
-from armdyn.simulation.torques import Held, Sampled
 
 MANY = 100  # steps by Runge-Kutta that are worth compiling it
 
 
-class Text(Stepper):
-    """RK4, or AB4 started by it: the integrator's text on arrays of floats."""
+class PythonStepper(Stepper):
+    """RK4, or AB4 started by it, on arrays of floats: for functions, which cannot be compiled."""
+
+    stride = 64  # the function may take long, and a user waits for news
 
     def __init__(self, problem: Problem, window: Window, method: str) -> None:
         super().__init__(problem, window)
         self.past = PAST if method == "ab4" else problem.steps
 
-    def advance(self, first: int, last: int, start: int) -> None:
+    def advance(self, first: int, last: int) -> None:
         """Makes the steps one by one."""
         w, problem, h = self.window, self.problem, self.problem.dt
+        ready = self.latest_start(first) + self.past  # from where on AB4 knows enough
         for step in range(first, last):
-            k = w.row(step)
+            self.step, k = step, w.row(step)
 
             def rate(c: float, q: np.ndarray, qd: np.ndarray, step: int = step, k: int = k) -> Any:
                 return problem.rate(w.tau[k], (step + c) * h, q, qd)
 
-            if step < start + self.past:
+            if step < ready:
                 results = RK4.step(rate, h, w.q[k], w.qd[k])
             else:
                 speeds = [w.qd[k - j] for j in range(PAST + 1)]
@@ -41,69 +42,92 @@ class Text(Stepper):
             w.q[k + 1], w.qd[k + 1], w.qdd[k], w.tau[k] = results
 
 
-class Compiled(Stepper):
-    """RK4, or AB4 started by it: controller, dynamics and integrator in one kernel.
+class RK4Stepper(Stepper):
+    """RK4: controller, dynamics and integrator in one kernel."""
 
-    AB4 starts again wherever a held torque may jump; where that happens within PAST steps, again
-    and again, nothing but RK4 is left of it.
-    """
-
-    def __init__(self, problem: Problem, window: Window, method: str) -> None:
+    def __init__(self, problem: Problem, window: Window) -> None:
         super().__init__(problem, window)
-        torque, steps = problem.torque, problem.steps
-        jumps = torque.starts(steps) if isinstance(torque, Held) else np.zeros(1, int)
-        if np.diff(jumps, append=steps).max() <= PAST:
-            method = "rk4"
-        law = problem.controller.law if problem.controller else None
-        self.routine = routine(problem.chain, Step(method, law, problem.friction))
-        self.routine.kernel(problem.states)
-        self.start: Callable[[int, int, int], None] | None = None
-        if method == "ab4":
-            self.smooth = True
-            starter = Text if len(jumps) * PAST < MANY else Compiled
-            self.start = starter(problem, window, "rk4").advance
+        self.routine = compiled(Step("rk4", problem.torque.law, problem.friction), problem)
 
-    def advance(self, first: int, last: int, start: int) -> None:
-        """Makes all steps in one march, after those that start it."""
-        if self.start and first < start + PAST:
-            middle = min(start + PAST, last)
-            self.start(first, middle, start)
-            first = middle
-        if first < last:
-            inputs, outputs = rows_of(self.routine.step, self.problem, self.window, first, last)
-            self.routine.march(last - first, inputs, outputs)
+    def advance(self, first: int, last: int) -> None:
+        """Makes all steps in one march."""
+        self.step = first
+        self.hold(first, last)
+        inputs, outputs = rows_of(self.routine.step, self.problem, self.window, first, last)
+        self.routine.march(last - first, inputs, outputs)
 
 
-class Sampling(Stepper):
+class AB4Stepper(Stepper):
+    """AB4, started by RK4 wherever the torque may jump: a kernel as that of RK4Stepper."""
+
+    def __init__(self, problem: Problem, window: Window) -> None:
+        super().__init__(problem, window)
+        self.routine = compiled(Step("ab4", problem.torque.law, problem.friction), problem)
+        few = len(problem.torque.starts(0, problem.steps)) * PAST < MANY
+        self.starter: Stepper = (
+            PythonStepper(problem, window, "rk4") if few else RK4Stepper(problem, window)
+        )
+
+    def advance(self, first: int, last: int) -> None:
+        """Makes the steps up to the next jump in one march, after those that start it."""
+        for a, b in self.legs(first, last):
+            self.step = a
+            self.hold(a, b)
+            ready = max(a, min(b, self.latest_start(a) + PAST))
+            if a < ready:
+                self.starter.advance(a, ready)
+            if ready < b:
+                inputs, outputs = rows_of(self.routine.step, self.problem, self.window, ready, b)
+                self.routine.march(b - ready, inputs, outputs)
+
+
+class SamplingStepper(Stepper):
     """RK4, or AB4 started by it anew in every period, with a controller that samples.
 
     A step that begins a period makes the torque, the others hold it.
     """
 
-    samples = True
-
     def __init__(self, problem: Problem, window: Window, method: str) -> None:
         super().__init__(problem, window)
-        assert isinstance(problem.torque, Sampled) and problem.controller is not None
-        self.period = problem.torque.period
-        steps = [Step("rk4", problem.controller.law, problem.friction, sampled=True)]
+        self.period = problem.torque.period or 1
+        steps = [Step("rk4", problem.torque.law, problem.friction, sampled=True)]
         if self.period > 1:
             steps.append(Step("rk4", None, problem.friction, sampled=True))
         if self.period > PAST and method == "ab4":
             steps.append(Step("ab4", None, problem.friction, sampled=True))
-        self.routines = [routine(problem.chain, step) for step in steps]
-        for each in self.routines:
-            each.kernel(problem.states)
+        self.routines = [compiled(step, problem) for step in steps]
 
-    def advance(self, first: int, last: int, start: int) -> None:
+    def advance(self, first: int, last: int) -> None:
         """Makes the steps by their routines in turns."""
-        turns = [0, *[1] * (PAST - 1), *[len(self.routines) - 1] * self.period][: self.period]
-        plan = [turns[step % self.period] for step in range(first, last)]
+        self.step = first
+        turns, ready = [0, *[1] * (PAST - 1)], len(self.routines) - 1
+        into = [step % self.period for step in range(first, last)]
+        plan = [turns[since] if since < PAST else ready for since in into]
         tables = []
         for each in self.routines:
             inputs, outputs = rows_of(each.step, self.problem, self.window, first, last)
             tables.append(Table(last - first, [*inputs, *outputs]))
         march_in_turns(plan, self.routines, tables)
+
+
+def explicit_stepper(problem: Problem, window: Window, method: str) -> Stepper:
+    """What makes the steps of ``ab4`` or ``rk4`` under this torque."""
+    torque = problem.torque
+    if torque.law is None and torque.period is None:
+        return PythonStepper(problem, window, method)
+    if torque.law is not None and torque.period is not None:
+        return SamplingStepper(problem, window, method)
+    longest = min(torque.period or problem.steps, problem.steps)
+    if method == "rk4" or longest <= PAST:  # AB4 would never get beyond its start
+        return RK4Stepper(problem, window)
+    return AB4Stepper(problem, window)
+
+
+def compiled(step: Step, problem: Problem) -> Routine:
+    """The routine of a step, with the kernel that the problem needs."""
+    made = routine(problem.chain, step, problem.dtype.name)
+    made.kernel(problem.states)
+    return made
 
 
 def rows_of(
@@ -114,7 +138,7 @@ def rows_of(
     inputs = [w.q[k:], w.qd[k:]]
     if step.method == "ab4":
         inputs += [array[k - j :] for array in (w.qd, w.qdd) for j in range(1, PAST + 1)]
-    inputs.append(constant(problem.dt, problem.states))
+    inputs.append(constant(problem.dt, problem))
     if step.sampled and step.law is None:
         inputs.append(w.tau[k - 1 :])
     else:

@@ -23,8 +23,8 @@ TILE = 1024  # states that take all steps of a march together, in the cache
 class Routine:
     """A compiled step on a chain; ``routine`` keeps them."""
 
-    def __init__(self, chain: Chain, step: Step) -> None:
-        self.step = step
+    def __init__(self, chain: Chain, step: Step, dtype: str) -> None:
+        self.step, self._dtype = step, dtype
         self._kernels = StepKernels(chain, step)
         self._outputs_at = 8 * (len(STATE[step.method]) + len(step.torque))
         self._addresses: dict[str, int] = {}
@@ -36,7 +36,7 @@ class Routine:
         """
         kind, outputs_at = "single" if states == 1 else "batch", self._outputs_at
         if kind not in self._addresses:
-            self._addresses[kind] = self._kernels(kind, "float64")
+            self._addresses[kind] = self._kernels(kind, self._dtype)
         if states == 1:
             single = SINGLE(self._addresses[kind])
             return lambda row: single(row, row + outputs_at)
@@ -69,9 +69,9 @@ def march_in_turns(
 
 
 @lru_cache(maxsize=64)
-def routine(chain: Chain, step: Step) -> Routine:
-    """A compiled step on a chain, the same one for the next simulation."""
-    return Routine(chain, step)
+def routine(chain: Chain, step: Step, dtype: str) -> Routine:
+    """A step on a chain, compiled for "float64" or "float32"; kept for the next simulation."""
+    return Routine(chain, step, dtype)
 
 
 class Table:
@@ -90,8 +90,8 @@ class Table:
         self.pointers += states * np.array([array.strides[1] for array in self.arrays])
 
 
-def as_rows(array: np.ndarray, count: int, states: int) -> np.ndarray:
+def as_rows(array: np.ndarray, count: int, states: int, dtype: np.dtype) -> np.ndarray:
     """The array, each of its first two axes 1 or of full length, as rows for a kernel."""
     length, _, numbers = array.shape
-    whole = np.ascontiguousarray(np.broadcast_to(array, (length, states, numbers)))
+    whole = np.ascontiguousarray(np.broadcast_to(array, (length, states, numbers)), dtype)
     return np.broadcast_to(whole, (count, states, numbers)) if length == 1 else whole

@@ -11,45 +11,66 @@ from armdyn.simulation.stepper import (
     Problem,
     Stepper,
     Window,
+    complete_rows,
     constant,
     still,
     torque_rows,
 )
-from armdyn.simulation.torques import Called, Continuous
 
 ITERATIONS = 4  # in one call of the kernel
 MOST = 100  # iterations
+ENDS = {  # of the iterations: close, exact of Step
+    "float64": (1e-9, 2.0**-50),
+    "float32": (1e-3, 2.0**-21),
+}
 
 
-class Midpoint(Stepper):
+class MidpointStepper(Stepper):
     """The implicit midpoint rule on (q, p); each state iterates until rounding stops it."""
-
-    late = True
 
     def __init__(self, problem: Problem, window: Window) -> None:
         super().__init__(problem, window)
-        chain, states = problem.chain, problem.states
-        law = problem.torque.controller.law if isinstance(problem.torque, Continuous) else None
-        iterations = 1 if isinstance(problem.torque, Called) else ITERATIONS
-        self.routine = routine(
-            chain, Step("midpoint", law, problem.friction, iterations=iterations)
+        chain, states, torque, dtype = problem.chain, problem.states, problem.torque, problem.dtype
+        changes = torque.period is None
+        self.asks = changes and torque.law is None  # the function, before every iteration
+        self.sampled = not changes and torque.law is not None  # from the state at some steps
+        if self.asks:
+            self.stride = 64  # the function may take long, and a user waits for news
+        close, exact = ENDS[dtype.name]
+        step = Step(
+            "midpoint",
+            torque.law if changes else None,
+            problem.friction,
+            iterations=1 if self.asks else ITERATIONS,
+            close=close,
+            exact=exact,
         )
+        self.routine = routine(chain, step, dtype.name)
         self.kernel = self.routine.kernel(states)
-        self.momentum = routine(chain, Step("momentum"))
+        self.momentum = routine(chain, Step("momentum"), dtype.name)
         self.momentum.kernel(states)
-        self.p, self.guess, self.tau = np.empty((3, states, chain.n))
-        self.v = np.empty((2, states, chain.n))  # in turns, one made of the other
-        self.change, self.going = np.empty((2, 2, states, 1))
+        self.p, self.guess, self.tau = np.empty((3, states, chain.n), dtype)
+        self.v = np.empty((2, states, chain.n), dtype)  # in turns, one made of the other
+        self.change, self.going = np.empty((2, 2, states, 1), dtype)
 
-    def advance(self, first: int, last: int, start: int) -> None:
+    def advance(self, first: int, last: int) -> None:
         """Makes the steps one by one, each with as many calls as its states need."""
         if first == 0:
             self._begin()
-        p, guess = np.empty((2, last - first + 1, *self.p.shape))
+        for a, b in self.legs(first, last) if self.sampled else [(first, last)]:
+            self.hold(a, b)
+            self._advance(a, b)
+
+    def complete(self, first: int, last: int) -> None:
+        """Fills in accelerations, and torques that are not held."""
+        complete_rows(self.problem, self.window, first, last)
+
+    def _advance(self, first: int, last: int) -> None:
+        p, guess = np.empty((2, last - first + 1, *self.p.shape), self.problem.dtype)
         p[0], guess[0] = self.p, self.guess
         tables = self._tables(first, last, p, guess)
         for step in range(first, last):
-            k = step - first
+            self.step, k = step, step - first
             self._make(step, guess[k], [table.rows[k] for table in tables])
         self.p, self.guess = p[-1], guess[-1]
 
@@ -68,32 +89,33 @@ class Midpoint(Stepper):
                 worst = float(self.change[calls % 2].max())
                 raise BrokenOff(
                     step,
-                    f"the implicit midpoint is not found within {MOST} iterations (speeds still "
-                    f"change by {worst:.1g}, relatively); expected a smaller dt, or smooth torques",
+                    f"at t = {step * self.problem.dt:.6g} s the implicit midpoint is not found "
+                    f"within {MOST} iterations (speeds still change by {worst:.1g}, relatively); "
+                    "expected a smaller dt, or smooth torques",
                 )
             self._call(rows[1 + calls % 2], step, self.v[calls % 2])
             calls += 1
 
     def _call(self, row: int, step: int, v: np.ndarray) -> None:
-        torque, h = self.problem.torque, self.problem.dt
-        if isinstance(torque, Called):
+        if self.asks:
+            h = self.problem.dt
             q = self.window.q[self.window.row(step)] + h / 2 * v
-            self.tau[:] = torque.at(np.array([(step + 0.5) * h]), q[None], v[None])
+            self.tau[:] = self.problem.torque.at(np.array([(step + 0.5) * h]), q[None], v[None])
         self.kernel(row)
 
     def _tables(self, first: int, last: int, p: np.ndarray, guess: np.ndarray) -> list[Table]:
         """Pointers for the first call of each step, and from either v to the other."""
-        w, problem, states = self.window, self.problem, self.problem.states
+        w, problem = self.window, self.problem
         k, count = w.row(first), last - first
-        if isinstance(problem.torque, Called):
+        if self.asks:
             torque = [still(self.tau)]
         else:
             torque = torque_rows(problem, self.routine.step, w, first, count)
-        h = constant(problem.dt, states)
+        h = constant(problem.dt, problem)
         iterates = [
             tuple(still(array[i]) for array in (self.v, self.change, self.going)) for i in (0, 1)
         ]
-        fresh = guess, constant(np.inf, states), constant(1.0, states)
+        fresh = guess, constant(np.inf, problem), constant(1.0, problem)
         outputs = [w.q[k + 1 :], w.qd[k + 1 :], p[1:], guess[1:]]
         return [
             Table(count, [w.q[k:], w.qd[k:], p, *source, h, *torque, *outputs, *target])

@@ -28,19 +28,21 @@ class Energy(NamedTuple):
 
 
 class Violation(NamedTuple):
-    """A joint that went beyond a limit of its position."""
+    """A joint that went beyond a limit."""
 
     joint: str
     side: str  # "lower" or "upper"
-    limit: float  # [rad or m]
+    limit: float  # [rad or m, rad/s or m/s, N m or N]
     t: float  # when it first was beyond [s]
-    worst: float  # the position furthest beyond [rad or m]
+    worst: float  # the value furthest beyond
     state: int | None  # which of a batch, counted in C order; None: there is one
+    kind: str = "position"  # or "speed", or "effort": the torque or force that is applied
 
     def __str__(self) -> str:
         state = "" if self.state is None else f" in state {self.state}"
+        of = "" if self.kind == "position" else f" of {self.kind}"
         return (
-            f"joint {self.joint!r} passes its {self.side} limit {self.limit:.6g} at "
+            f"joint {self.joint!r} passes its {self.side} limit{of} {self.limit:.6g} at "
             f"t = {self.t:.6g} s{state} and reaches {self.worst:.6g}"
         )
 
@@ -59,7 +61,7 @@ class Result:
         steps: how many were made.
         friction: whether the joints had their friction.
         held: whether torques were held over each step.
-        violations: joints that went beyond their limits.
+        violations: joints that went beyond their limits of position, speed or effort.
         stopped: why it ended before its time, a line a state; empty if it did not.
         compile_time, wall_time: what making the program took, and what running it took [s].
     """
@@ -125,7 +127,7 @@ class Result:
 
     def save(self, path: str | Path) -> None:
         """Writes all rows to a file, ``.npz`` (arrays) or ``.csv`` (a line a row and state)."""
-        check(path)
+        check_path(path)
         with written(path) as place:
             if Path(path).suffix.lower() == ".npz":
                 with open(place, "wb") as file:  # to a name in .NPZ, NumPy would add .npz
@@ -156,7 +158,7 @@ class Result:
             path: where to save it, if anywhere; the suffix chooses the format.
             state: which of a batch, counted in C order.
         """
-        from armdyn.simulation.plot import draw
+        from armdyn.simulation.motion_figure import draw
 
         return draw(self, path, state)
 
@@ -178,9 +180,10 @@ class Result:
         finite = self.drift[np.isfinite(self.drift)]
         if finite.size:
             parts.append(f"energy drift {np.abs(finite).max():.2g} J")
-        if self.violations:
-            joints = len({violation.joint for violation in self.violations})
-            parts.append(f"{joints} joint{'s'[: joints > 1]} beyond limits")
+        for kind, of in (("position", ""), ("speed", " of speed"), ("effort", " of effort")):
+            joints = len({each.joint for each in self.violations if each.kind == kind})
+            if joints:
+                parts.append(f"{joints} joint{'s'[: joints > 1]} beyond limits{of}")
         if self.stopped:
             parts.append("stopped: " + (self.stopped[0] if not many else f"{len(self.stopped)}"))
         return "; ".join(parts)
@@ -210,7 +213,7 @@ class Result:
         )
 
 
-def check(path: str | Path) -> None:
+def check_path(path: str | Path) -> None:
     """Refuse a file that a result could not be saved to."""
     if Path(path).suffix.lower() not in (".npz", ".csv"):
         raise ArmdynError(f"cannot save to {str(path)!r}; expected a name in .npz or .csv")

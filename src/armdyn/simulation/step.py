@@ -56,6 +56,8 @@ class Step:
         sampled: whether a law's torque is that of the step's beginning throughout; what is given
             and what is made is then among the results, for the next step to hold it.
         iterations: of the midpoint method within one call.
+        close, exact: its change of v by an iteration, relative to the largest, from which on it
+            may stall, and that ends the iterations; what is right depends on the precision.
     """
 
     method: str
@@ -63,6 +65,8 @@ class Step:
     friction: bool = False
     sampled: bool = False
     iterations: int = 1
+    close: float = 1e-9
+    exact: float = 2.0**-50
 
     @property
     def nodes(self) -> tuple[float, ...]:
@@ -161,20 +165,18 @@ def _momentum(model: Model, torque: Torque, step: Step, q: Vector, qd: Vector) -
 
 def _ab4(model: Model, torque: Torque, step: Step, q: Vector, *rest: Vector) -> Vectors:
     rate = partial(model.rate, torque)
-    return _told(step, AB4.step(rate, rest[7], q, rest[:4], rest[4:7]))
+    return _without_given_torque(step, AB4.step(rate, rest[7], q, rest[:4], rest[4:7]))
 
 
 def _rk4(model: Model, torque: Torque, step: Step, q: Vector, qd: Vector, h: Vector) -> Vectors:
-    return _told(step, RK4.step(partial(model.rate, torque), h, q, qd))
+    return _without_given_torque(step, RK4.step(partial(model.rate, torque), h, q, qd))
 
 
-def _told(step: Step, results: Vectors) -> Vectors:
+def _without_given_torque(step: Step, results: Vectors) -> Vectors:
     """The results less the torque where that was given and is not to be handed on."""
     return results if step.law or step.sampled else results[:3]
 
 
-CLOSE = 1e-9  # change of v by an iteration, relative to the largest, from which on it may stall
-EXACT = 2.0**-50  # and that ends the iterations
 SLOW = 1e-6  # [rad/s], the least that changes are relative to
 
 
@@ -202,11 +204,11 @@ def _midpoint(
         better = midpoint_iterated(force, model.speed, h, q, p, v)
         size = largest([*better, *v])
         now = largest(better - v) / select_lt(size, SLOW, SLOW, size)
-        stalled = select_lt(now, CLOSE, 0, active)  # unless it grows smaller:
+        stalled = select_lt(now, step.close, 0, active)  # unless it grows smaller:
         taken = select_lt(now, last, active, stalled)
         v = np.array([select_lt(taken, 0.5, a, b) for a, b in zip(v, better, strict=True)])
         last = select_lt(taken, 0.5, last, now)
-        active = select_lt(-now, -EXACT, taken, 0)
+        active = select_lt(-now, -step.exact, taken, 0)
     q, p = midpoint_step(force, h, q, p, v)
     next_qd = model.speed(q, p)
     guess = next_qd + (next_qd - qd) / 2

@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from armdyn.engine.calls import numbers
-from armdyn.errors import ShapeError, SimulationError
+from armdyn.errors import ShapeError, SimulationError, shorten
+from armdyn.simulation.arguments import finite, positive
 
 Arrays = tuple[np.ndarray, np.ndarray, np.ndarray]
 Profile = Callable[[np.ndarray], Arrays]  # t / duration in [0, 1] -> s and its two derivatives
@@ -60,7 +61,7 @@ def quintic(start: ArrayLike, end: ArrayLike, duration: float) -> Trajectory:
         s = x**3 * (10 - 15 * x + 6 * x**2)
         return s, 30 * (x * (1 - x)) ** 2, 60 * x * (1 - x) * (1 - 2 * x)
 
-    return Trajectory("quintic", *_ends(start, end), _positive("duration", duration), profile)
+    return Trajectory("quintic", *_ends(start, end), _duration(duration), profile)
 
 
 def cycloidal(start: ArrayLike, end: ArrayLike, duration: float) -> Trajectory:
@@ -70,7 +71,7 @@ def cycloidal(start: ArrayLike, end: ArrayLike, duration: float) -> Trajectory:
         turn = 2 * np.pi * x
         return x - np.sin(turn) / (2 * np.pi), 1 - np.cos(turn), 2 * np.pi * np.sin(turn)
 
-    return Trajectory("cycloidal", *_ends(start, end), _positive("duration", duration), profile)
+    return Trajectory("cycloidal", *_ends(start, end), _duration(duration), profile)
 
 
 def trapezoidal(
@@ -106,22 +107,19 @@ def trapezoidal(
 
 
 def _ends(start: ArrayLike, end: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
-    first, last = numbers("start", start).astype(float), numbers("end", end).astype(float)
+    first, last = finite("start", start), finite("end", end)
     if first.ndim == 0 or first.shape != last.shape:
         raise ShapeError(
             f"start has shape {first.shape} and end {last.shape}; expected (..., n) of both"
         )
-    for name, position in (("start", first), ("end", last)):
-        if not np.isfinite(position).all():
-            raise ShapeError(f"{name} is {position}; expected finite numbers")
     return first, last
 
 
 def _limit(name: str, value: ArrayLike, shape: tuple[int, ...]) -> np.ndarray:
     bound = numbers(name, value).astype(float)
-    finite = name == "speed" or np.isfinite(bound).all()  # a joint may have no limit of speed
-    if not (finite and (bound > 0).all()):
-        raise SimulationError(f"{name} is {bound}; expected positive numbers")
+    bounded = name == "speed" or np.isfinite(bound).all()  # a joint may have no limit of speed
+    if not (bounded and (bound > 0).all()):
+        raise SimulationError(f"{name} is {shorten(value)}; expected positive numbers")
     try:
         return np.broadcast_to(bound, shape)
     except ValueError:
@@ -130,7 +128,5 @@ def _limit(name: str, value: ArrayLike, shape: tuple[int, ...]) -> np.ndarray:
         ) from None
 
 
-def _positive(name: str, value: float) -> float:
-    if not (isinstance(value, (int, float, np.number)) and 0 < value < np.inf):
-        raise SimulationError(f"{name} is {value!r}; expected a positive number of seconds")
-    return float(value)
+def _duration(value: float) -> float:
+    return positive("duration", value, "a positive number of seconds")
