@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from armdyn import ModelError
+from armdyn.chain.limits import MAX_BYTES, MAX_DEPTH, MAX_ELEMENTS
 from armdyn.loaders import load as load_file
 from armdyn.loaders import urdf
-from armdyn.loaders.markup import MAX_BYTES, MAX_DEPTH, MAX_ELEMENTS
 
 INERTIA = '<inertia ixx="0.02" ixy="0.001" ixz="0.002" iyy="0.03" iyz="0.003" izz="0.04"/>'
 LOWER = f"""<link name="lower">

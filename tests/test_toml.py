@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from armdyn import ArmdynError, Chain, ModelError
 from armdyn.chain import Frame
+from armdyn.chain.dh import COLUMNS
 from armdyn.chain.pose import Pose, rotation_about
 from armdyn.chain.writers import to_toml
 from armdyn.loaders import toml
@@ -368,9 +369,7 @@ def files(draw):
     joint = st.fixed_dictionaries(
         {"type": sometimes(st.sampled_from(["revolute", "prismatic"])), "link": sometimes(link)},
         optional={
-            key: sometimes(SIZES)
-            for key in (*toml.TABLE[convention], *toml.MOTOR)
-            if key != "limits"
+            key: sometimes(SIZES) for key in (*COLUMNS[convention], *toml.MOTOR) if key != "limits"
         },
     )
     pose = st.fixed_dictionaries({}, optional={"translation": VECTORS, "rpy": sometimes(VECTORS)})

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from armdyn.chain.pose import Pose, Triple, rotation_about, triple
+from armdyn.chain.given import Triple, triple
+from armdyn.chain.pose import Pose, rotation_about
 
 if TYPE_CHECKING:
     from armdyn.chain import Chain

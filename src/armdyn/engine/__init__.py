@@ -79,7 +79,7 @@ class Kernels:
 
     def _code(self, kind: str, dtype: str) -> bytes:
         """Object code, from the disk cache or newly made."""
-        key = cache.key(repr(self.chain), repr(self.asked), kind, dtype, *fingerprint())
+        key = cache.key(self.chain.key, repr(self.asked), kind, dtype, *fingerprint())
         entry = cache.get(key)
         if entry is None:
             code = jit.compile(self.program, kind, dtype)
