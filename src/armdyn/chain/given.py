@@ -61,9 +61,14 @@ def finite(name: str, value: ArrayLike) -> float:
     return float(found)
 
 
+def is_whole(value: object) -> bool:
+    """Whether something is a whole number: NumPy's time spans pass for one, and are none."""
+    return isinstance(value, int | np.integer) and not isinstance(value, bool | np.timedelta64)
+
+
 def whole(name: str, value: int) -> int:
     """A whole number that is not negative."""
-    if not isinstance(value, int | np.integer) or isinstance(value, bool) or value < 0:
+    if not is_whole(value) or value < 0:
         raise ModelError(f"{name} must be a whole number of at least 0, not {shorten(value)}")
     return int(value)
 
@@ -103,9 +108,11 @@ def check_symmetric(name: str, J: np.ndarray) -> None:
 
 def snap_angle(value: float) -> float:
     """How near to a quarter turn an angle becomes it [rad]."""
-    if not (isinstance(value, Real) and 0 <= value < math.pi / 4):
-        raise ModelError(f"snap is an angle of 0 <= snap < pi/4 [rad], not {shorten(value)}")
-    return float(value)
+    expected = "an angle of 0 <= snap < pi/4 [rad]"
+    found = numbers("snap", value, expected)
+    if found.shape != () or not 0 <= found < math.pi / 4:
+        raise ModelError(f"snap must be {expected}, not {shorten(value)}")
+    return float(found)
 
 
 # Words --------------------------------------------------------------------------------------
@@ -161,7 +168,7 @@ def tuple_of(what: str, given: Any, *kinds: type) -> tuple[Any, ...]:
 def check_count(n: int) -> None:
     """Refuse an arm without joints, and one of more than MOST_JOINTS."""
     if not 1 <= n <= MOST_JOINTS:
-        raise ModelError(f"expected at least one joint and at most {MOST_JOINTS}, not {n}")
+        raise ModelError(f"expected at least one joint and at most {MOST_JOINTS}, not {shorten(n)}")
 
 
 def summed_up(problems: Sequence[str], most: int = 10) -> str:

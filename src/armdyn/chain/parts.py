@@ -7,9 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-import numpy as np
-
-from armdyn.chain.given import check_name, exactly, finite, number
+from armdyn.chain.given import check_name, exactly, finite, is_whole, number
 from armdyn.chain.inertia import Inertia
 from armdyn.chain.pose import IDENTITY, Pose
 from armdyn.errors import ModelError, shorten
@@ -87,7 +85,7 @@ class Frame:
 
     def __post_init__(self) -> None:
         check_name("frame", self.name)
-        if not isinstance(self.link, int | np.integer) or isinstance(self.link, bool):
+        if not is_whole(self.link):
             raise ModelError(
                 f"frame {shorten(self.name)}: link is counted from 0, the base -1, not "
                 + shorten(self.link)

@@ -102,7 +102,7 @@ def draw(n: int, joints: str | None, seed: int, structure: Structure) -> Chain:
         com=com,
         inertia=[(J + J.T) / 2 for J in inertia],
         base=Pose.of(turns[n]),
-        name=f"{structure}-{joints}-{seed}",
+        name=f"{structure}-{joints}-{shorten(seed)}",
     )
 
 
