@@ -4,10 +4,12 @@ import math
 import re
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from armdyn import ModelError
 from armdyn.chain.limits import MAX_BYTES, MAX_DEPTH, MAX_ELEMENTS
+from armdyn.errors import shorten
 from armdyn.loaders import load as load_file
 from armdyn.loaders import urdf
 
@@ -195,7 +197,7 @@ TEXTS = {
     ),
     "unknown parent": (
         edited(('<parent link="upper"/>', '<parent link="uper"/>')),
-        ["joint 'flange': parent link 'uper' is unknown", "'upper'"],
+        ["joint 'flange': parent link 'uper' is unknown", "did you mean 'upper'?"],
     ),
     "unknown child": (
         edited(('<child link="tool"/>', '<child link="towel"/>')),
@@ -270,6 +272,11 @@ TEXTS = {
 
 # What is wrong: the keywords, and what the message must say.
 CHOICES = {
+    "nearly a tip": (dict(tip="tol"), ["did you mean 'tool'?"]),
+    "nearly a base": (dict(base="lowr"), ["did you mean 'lower'?"]),
+    "nearly a joint": (dict(lock={"elbw": 0}), ["did you mean 'elbow'?"]),
+    "locks by a list": (dict(lock={"elbow": [0]}), ["joint 'elbow'", "finite number", "[0]"]),
+    "check is an array": (dict(check=np.array(["warn"])), ["check is 'error' or 'warn'", "array"]),
     "unknown tip": (dict(tip="tol"), ["tip='tol' is no link", "'tool'"]),
     "tip is no name": (dict(tip=["tool"]), ["tip=['tool'] is no link"]),
     "unknown base": (dict(base="floor"), ["base='floor' is no link", "'base'"]),
@@ -346,6 +353,27 @@ def test_long_values_are_shortened():
     assert "mass value='999" in message and len(message) < 300
 
 
+LENGTHENED = ("lower", "upper", "base", "tool", "shoulder", "elbow", "flange", "wrist", "side")
+
+
+@pytest.mark.parametrize("case", TEXTS)
+def test_long_names_are_cut(case):
+    """Each mistake again, in an arm whose links and joints have names of 5000 letters."""
+    text = TEXTS[case][0]
+    if not isinstance(text, str):
+        return
+    for name in LENGTHENED:
+        text = re.sub(rf'="((?:to_)?){name}"', rf'="\1{name}{"x" * 5000}"', text)
+    assert len(refusal(text)) < 1000
+
+
+def test_long_lists_are_cut():
+    many = "".join(side_arm(f"l{i}", parent="base") for i in range(300))
+    for choices in ({}, {"tip": "tol"}, {"lock": {"wrist": 0}}):
+        message = refusal(added(many), **choices)
+        assert "and 26" in message and "more" in message and len(message) < 2000
+
+
 def test_file_of_100_megabytes_is_refused_unread(tmp_path):
     path = tmp_path / "arm.urdf"
     with path.open("wb") as file:
@@ -371,13 +399,59 @@ def test_endless_file_is_read_no_further_than_the_limit(tmp_path):
         (Path("panda"), r"'panda' is no path to a .urdf or .toml file; load\('panda'\) is"),
         (Path("arm.txt"), "'arm.txt' is no path to a .urdf or .toml file$"),
         (b"<robot/>", "the robot has no link"),
+        ("puma56", "no robot named 'puma56'; did you mean 'puma560'"),
+        ("x" * 5000, "no robot named 'xxx.{,100}; expected a path"),
+        ("arm.xacro", "arm.xacro is a xacro macro; expand it first"),
+        ("arm.urdf.xacro", "arm.urdf.xacro is a xacro macro; expand it first"),
+        (Path("arm.sdf"), "arm.sdf is SDF, which armdyn does not read; convert it to URDF"),
+        ("arm.mjcf", "arm.mjcf is MuJoCo's MJCF, which armdyn does not read"),
+        (b"<mujoco/>", "expected <robot>: this is MuJoCo's MJCF, which armdyn does not read"),
+        (b"<sdf/>", "expected <robot>: this is SDF, which armdyn does not read"),
+        ("/", "/ is a directory; expected a .urdf or .toml file in it"),
+        (Path("x" * 5000 + ".urdf"), r"cannot read \.\.\. x{50,80}\.urdf: "),
         (b"panda", "not well-formed XML"),
     ],
-    ids=repr,
+    ids=shorten,
 )
 def test_sources_that_cannot_be_read(source, message):
     with pytest.raises(ModelError, match=message):
         load_file(source)
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "message"),
+    [
+        ("arm.urdf", in_joint(ELBOW, "continuous", "screw"), "arm.urdf: joint 'elbow' type='scr"),
+        ("arm.urdf", in_joint(UPPER, '"1"', '"-1"'), "arm.urdf: arm: link 'upper': mass -1 kg"),
+        ("arm.urdf", GOOD[:-20], "arm.urdf: not well-formed XML"),
+        ("a.xml", "<mujoco/>", "a.xml: <mujoco> on line 1 is the root of the XML; expected <robot"),
+        ("arm.toml", "joint = 3", "arm.toml: top level: joint must be tables"),
+        ("arm.toml", "name = ", "arm.toml: not a TOML file"),
+        ("arm.toml", " \n", "arm.toml is empty; expected an arm in URDF or TOML"),
+        ("arm.urdf", "", "arm.urdf is empty; expected an arm in URDF or TOML"),
+    ],
+)
+def test_errors_name_the_file(tmp_path, name, text, message):
+    path = tmp_path / name
+    path.write_text(text)
+    with pytest.raises(ModelError, match=re.escape(message)):
+        load_file(path)
+
+
+def test_a_directory_is_called_one(tmp_path):
+    for folder in (tmp_path, tmp_path / "arm.urdf"):
+        folder.mkdir(exist_ok=True)
+        with pytest.raises(ModelError, match="is a directory; expected a .urdf or .toml file"):
+            load_file(folder)
+
+
+def test_errors_of_a_shipped_arm_name_it():
+    with pytest.raises(ModelError, match="^panda: tip='panda_link' is no link; did you mean"):
+        load_file("panda", tip="panda_link")
+    with pytest.raises(
+        ModelError, match="^puma560: base=, tip= and lock= choose a chain of a URDF"
+    ):
+        load_file("puma560", tip="link1")
 
 
 def test_bytes_are_xml():
@@ -400,3 +474,38 @@ def test_warn_loads_what_could_not_exist():
     heavy = in_joint(UPPER, 'izz="0.04"', 'izz="0.4"')
     chain = urdf.load(heavy, check="warn")
     assert any("triangle inequality" in note for note in chain.notes)
+
+
+def test_two_origins_are_an_error_or_the_first_of_them():
+    twice = in_joint(ELBOW, "<axis", '<origin xyz="9 9 9"/><axis')
+    chain = urdf.load(twice, check="warn")
+    assert chain == urdf.load(GOOD)
+    assert "joint 'elbow' has 2 <origin> elements; expected one; the first is read" in chain.notes
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "key"),
+    [('friction="0.25"', 'friction="-0.25"', "coulomb"), ('g="0.5"', 'g="-0.5"', "viscous")],
+)
+def test_friction_that_drives_is_an_error_or_none(old, new, key):
+    text = in_joint(SHOULDER, old, new)
+    chain = urdf.load(text, check="warn")
+    assert getattr(chain.joints[0], key) in (0.0, (0.0, 0.0))
+    (note,) = chain.notes
+    assert re.fullmatch(
+        rf"joint 'shoulder': {key} friction -0\.\d+ is negative; read as none", note
+    )
+    fixed = edited((SHOULDER, SHOULDER.replace(old, new).replace("revolute", "fixed")))
+    assert urdf.load(fixed).notes == ()  # friction of a joint that does not move is not read
+
+
+def test_a_mimic_of_no_joint_is_an_error_or_locked():
+    text = added(side_arm(extra='<mimic joint="lost" offset="0.5"/>'))
+    assert "joint 'to_side' mimics 'lost', which is no joint" in refusal(text, tip="upper")
+    chain = urdf.load(text, tip="upper", check="warn")
+    assert chain.locked == (("to_side", 0.0),)
+    assert chain.notes == ("joint 'to_side' mimics 'lost', which is no joint; it is locked",)
+    on_the_chain = in_joint(ELBOW, "<axis", '<mimic joint="lost"/><axis')
+    assert "joint 'elbow' mimics 'lost'" in refusal(on_the_chain, check="warn")
+    locked = urdf.load(on_the_chain, check="warn", lock={"elbow": 0.25})
+    assert locked.locked == (("elbow", 0.25),)

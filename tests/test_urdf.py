@@ -245,6 +245,23 @@ def test_continuous_joints_have_no_limits():
     assert (elbow.lower, elbow.upper, elbow.velocity) == (-math.inf, math.inf, 5)
 
 
+@pytest.mark.parametrize(
+    ("written", "limits"),
+    [('upper="2.5"', (0.0, 2.5)), ('lower="-2"', (-2.0, 0.0)), ("", (0.0, 0.0))],
+)
+def test_a_limit_that_is_not_written_is_zero(written, limits):
+    """As the format has it: both are "optional, defaults to 0"."""
+    text = in_joint(SHOULDER, 'lower="-2" upper="2.5"', written)
+    shoulder = urdf.load(text).joints[0]
+    assert (shoulder.lower, shoulder.upper) == limits
+
+
+def test_a_joint_without_limit_has_none():
+    limit = '<limit lower="-2" upper="2.5" velocity="3" effort="40"/>'
+    shoulder = urdf.load(in_joint(SHOULDER, limit, "")).joints[0]
+    assert (shoulder.lower, shoulder.upper) == (-math.inf, math.inf)
+
+
 def test_links_are_seen_in_their_own_frames():
     """Frames of the good arm by hand: each joint's origin, then its turn about its axis."""
     chain = urdf.load(GOOD)
@@ -326,6 +343,26 @@ def test_snap_turns_printed_angles_into_quarter_turns():
 def test_slanted_axis_is_snapped_and_noted():
     text = in_joint(ELBOW, '<axis xyz="0 1 0"', '<axis xyz="3e-10 -1 0"')
     assert any("xyz='3e-10 -1 0' snapped by 3.0e-10 rad" in note for note in urdf.load(text).notes)
+
+
+def test_a_lock_outside_its_limits_is_noted():
+    notes = urdf.load(GOOD, lock={"shoulder": 2.75}).notes
+    assert notes == ("joint 'shoulder' is locked at 2.75, outside its limits -2 and 2.5",)
+    assert urdf.load(GOOD, lock={"shoulder": 2.5}).notes == ()
+    assert urdf.load(GOOD, lock={"elbow": 3.0}).notes == ()  # continuous
+
+
+def test_angles_that_look_like_degrees_are_noted():
+    said = "rad looks like an angle in degrees"
+    limits = in_joint(SHOULDER, 'lower="-2" upper="2.5"', 'lower="-170" upper="170"')
+    assert urdf.load(limits).notes == (f"joint 'shoulder': a limit = -170 {said}",)
+    turned = urdf.load(in_joint(ELBOW, 'rpy="0.3 0 0"', 'rpy="0 -90 0"'))
+    assert f"joint 'elbow': origin rpy = -90 {said}" in turned.notes
+    assert urdf.load(GOOD, lock={"elbow": 45}).notes == (f"lock: joint 'elbow' = 45 {said}",)
+    for sound in ("-12.5", "-1e4"):  # two turns of a wrist; what people write for "no limit"
+        assert urdf.load(in_joint(SHOULDER, 'lower="-2"', f'lower="{sound}"')).notes == ()
+    slide = SHOULDER.replace("revolute", "prismatic").replace('upper="2.5"', 'upper="100"')
+    assert urdf.load(edited((SHOULDER, slide))).notes == ()
 
 
 def test_plain_numbers():

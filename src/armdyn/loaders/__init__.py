@@ -67,7 +67,8 @@ def load(
     chain: Chain
     try:
         if suffix == ".toml":
-            if base is not None or tip is not None or lock is not None:
+            locks = lock is not None and not (isinstance(lock, Mapping) and len(lock) == 0)
+            if base is not None or tip is not None or locks:
                 raise ModelError("base=, tip= and lock= choose a chain of a URDF; this is TOML")
             chain = toml.load(text, name=name, gravity=gravity, snap=snap, check=check)
         else:
@@ -110,7 +111,7 @@ def _read(source: str | bytes | os.PathLike[str]) -> Source:
         return Source(entry.read_bytes(), source, Path(entry.name).suffix, f"{source}: ")
     try:
         path = Path(source)
-        if path.is_dir():
+        if os.path.isdir(path):  # which a name that no file can have is not
             raise ModelError(f"{_shown(path)} is a directory; expected a .urdf or .toml file in it")
         if path.suffix.lower() not in (*SUFFIXES, ".xml"):
             raise ModelError(_unknown(source, path))
