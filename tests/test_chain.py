@@ -289,7 +289,7 @@ def test_angles_that_look_like_degrees_are_noted():
 
 
 def test_a_frame_that_is_not_there_is_named_and_put_right():
-    with pytest.raises(ModelError, match="no link or frame 'panda_hnd'; did you mean 'panda_hand'"):
+    with pytest.raises(ModelError, match="frame named 'panda_hnd'; did you mean 'panda_hand'"):
         load("panda").chain.find_frame("panda_hnd")
 
 
@@ -348,3 +348,21 @@ def test_many_problems_are_summed_up():
     with pytest.raises(ModelError, match="and 290 more") as caught:
         Chain.from_mdh(**table, mass=math.nan, name="x" * 1000)
     assert len(str(caught.value)) < 3000
+
+
+@pytest.mark.parametrize("method", ["walker-orin", "kic-augmented", "crba", "lin1991"])
+@pytest.mark.parametrize("kinds", ["RRR", "RPR", "RRP"])
+def test_links_without_mass_at_the_end_weigh_nothing(kinds, method):
+    """Only its rotor moves with the last joint; shares in a mass that is not there are zero."""
+    chain = Chain.random(3, kinds, seed=3)
+    joints = (*chain.joints[:2], dataclasses.replace(chain.joints[2], rotor_inertia=0.25))
+    links = (*chain.links[:2], Link("rotor"))
+    bare = dataclasses.replace(chain, joints=joints, links=links)
+    q = [0.3, -0.5, 0.7]
+    shorter = dataclasses.replace(chain, joints=chain.joints[:2], links=chain.links[:2])
+    expected = np.zeros((3, 3))
+    expected[:2, :2] = Robot(shorter).mass_matrix(q[:2], method="newton-euler")
+    expected[2, 2] = 0.25
+    found = Robot(bare).mass_matrix(q, method=method)
+    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-14)
+    assert bare.on(float).mass_share[2] == 0

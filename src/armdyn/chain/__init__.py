@@ -135,7 +135,9 @@ class Chain:
             for i, link in enumerate(self.links):
                 if link.name == name:
                     return i, IDENTITY
-        raise ModelError(f"{cut(self.name)}: " + unknown("link or frame", name, self.frame_names))
+        raise ModelError(
+            f"{cut(self.name)}: " + unknown("link or frame named", name, self.frame_names)
+        )
 
     def on(
         self,
