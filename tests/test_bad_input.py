@@ -406,6 +406,10 @@ def test_endless_file_is_read_no_further_than_the_limit(tmp_path):
         (Path("arm.sdf"), "arm.sdf is SDF, which armdyn does not read; convert it to URDF"),
         ("arm.mjcf", "arm.mjcf is MuJoCo's MJCF, which armdyn does not read"),
         (b"<mujoco/>", "expected <robot>: this is MuJoCo's MJCF, which armdyn does not read"),
+        (
+            b'<robot><xacro:include filename="arm.xacro"/></robot>',
+            "<xacro:include> on line 1 is a xacro macro; expand it first",
+        ),
         (b"<sdf/>", "expected <robot>: this is SDF, which armdyn does not read"),
         ("/", "/ is a directory; expected a .urdf or .toml file in it"),
         (Path("x" * 5000 + ".urdf"), r"cannot read \.\.\. x{50,80}\.urdf: "),

@@ -61,7 +61,7 @@ class Chain:
             if note not in self.notes:  # said when the chain was built that this one is made from
                 log.warning("%s: %s", cut(self.name), note)
         said = [note for note in self.notes if not isinstance(note, checks.Finding)]
-        fresh = map(checks.Finding, found + checks.massless(self) + checks.in_degrees(self))
+        fresh = map(checks.Finding, found + checks.massless(self) + checks.odd_angles(self))
         assign(self, "notes", (*said, *(note for note in fresh if note not in said)))
 
     def _make_plain(self) -> None:

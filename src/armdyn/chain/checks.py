@@ -126,7 +126,7 @@ def massless(chain: Chain) -> list[str]:
     return [f"link {shorten(name)} has no mass" for name in bare]
 
 
-def in_degrees(chain: Chain) -> list[str]:
+def odd_angles(chain: Chain) -> list[str]:
     """Angles that look like degrees: legal, worth a note."""
     notes = []
     for joint in chain.joints:

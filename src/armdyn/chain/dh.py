@@ -30,7 +30,7 @@ TURNS, MEANT_AS_NONE = 4 * math.pi, 1000.0  # rad: an angle between these was gi
 
 
 @dataclass(frozen=True)
-class Table:
+class DHTable:
     """A DH table of either convention as a modified one, its angles snapped.
 
     Attributes:
@@ -47,10 +47,17 @@ class Table:
 
     @classmethod
     def of(
-        cls, convention: str, columns: Mapping[str, np.ndarray], names: Sequence[str], snap: float
-    ) -> Table:
-        """The table with those columns (n,) [m, rad] under the names of COLUMNS."""
+        cls,
+        convention: str,
+        columns: Mapping[str, np.ndarray],
+        names: Sequence[str],
+        snap: float,
+        degrees: bool,
+    ) -> DHTable:
+        """The table with those columns (n,) [m; rad or degrees] under the names of COLUMNS."""
         length, twist, d, theta = (columns[key].tolist() for key in COLUMNS[convention])
+        if degrees:
+            twist, theta = list(map(math.radians, twist)), list(map(math.radians, theta))
         outer, notes = [], []
         if convention == "dh":
             turned = [snapped(angle, snap) for angle in twist]
@@ -217,10 +224,8 @@ def build(
     if given.flag("degrees", degrees):
         turning = np.array([kind == "R" for kind in kinds])
         bounds = np.where(turning[:, None], np.radians(bounds), bounds)
-        for key in {"beta", "alpha", "theta"} & columns.keys():
-            columns[key] = np.radians(columns[key])
     names = given.names("joint_names", joint_names, "joint", n)
-    rows = Table.of(convention, columns, names, given.snap_angle(snap))
+    rows = DHTable.of(convention, columns, names, given.snap_angle(snap), degrees)
     motors = {
         "rotor_inertia": given.column("rotor_inertia", rotor_inertia, (n,)).tolist(),
         "viscous": given.column("viscous", viscous, (n,)).tolist(),

@@ -18,15 +18,7 @@ from armdyn.robot import Robot
 
 MODELS = resources.files("armdyn") / "models"
 SUFFIXES = (".toml", ".urdf")
-FOREIGN = {  # files that people have in place of those, and what to do about them
-    ".xacro": "a xacro macro; expand it first: xacro arm.xacro > arm.urdf",
-    ".sdf": "SDF, which armdyn does not read; convert it to URDF",
-    ".world": "an SDF world, which armdyn does not read; convert the robot to URDF",
-    ".mjcf": "MuJoCo's MJCF, which armdyn does not read; convert it to URDF",
-    ".usd": "USD, which armdyn does not read; convert the robot to URDF",
-    ".yaml": "YAML, which armdyn does not read; expected a .urdf or .toml file",
-    ".json": "JSON, which armdyn does not read; expected a .urdf or .toml file",
-}
+OTHERS = {".xacro": "xacro", ".sdf": "sdf", ".world": "sdf", ".mjcf": "mujoco"}  # not read
 
 
 def robots() -> tuple[str, ...]:
@@ -144,9 +136,10 @@ def _shown(path: Path) -> str:
 
 def _unknown(source: str | os.PathLike[str], path: Path) -> str:
     """Why a source that names no shipped arm cannot be read, and what to do."""
-    remedy = FOREIGN.get(path.suffix.lower())
-    if remedy:
-        return f"{_shown(path)} is {remedy}"
+    from armdyn.loaders.markup import FOREIGN
+
+    if path.suffix.lower() in OTHERS:
+        return f"{_shown(path)} is {FOREIGN[OTHERS[path.suffix.lower()]]}"
     if not isinstance(source, str):
         hint = f"; load({str(path)!r}) is the shipped arm" if str(path) in robots() else ""
         return f"{shorten(str(path))} is no path to a .urdf or .toml file{hint}"

@@ -10,6 +10,11 @@ from xml.parsers import expat
 from armdyn.chain.limits import MAX_BYTES, MAX_DEPTH, MAX_ELEMENTS
 from armdyn.errors import LONGEST, ArmdynError, ModelError, shorten
 
+FOREIGN = {  # what people have in place of a URDF, by its root, and what to do about it
+    "sdf": "SDF, which armdyn does not read; convert it to URDF",
+    "mujoco": "MuJoCo's MJCF, which armdyn does not read; convert it to URDF",
+    "xacro": "a xacro macro; expand it first: xacro arm.xacro > arm.urdf",
+}
 DECIMAL = re.compile(r"[-+]?(?:[0-9]++\.?[0-9]*+|\.[0-9]++)(?:[eE][-+]?[0-9]++)?")
 
 

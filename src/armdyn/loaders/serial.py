@@ -5,9 +5,10 @@ Fixed and locked joints are merged into the link that carries them.
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -39,12 +40,8 @@ def to_chain(
     ``notes`` are those of the tree's reader, ``moved`` says by how much it snapped angles [rad].
     """
     serial = choose(tree, base, tip, lock, check)
-    properties = {joint.name: joint.properties for joint in serial.moving}
-    slips = []
     if check == "warn":
-        for joint in serial.moving:
-            properties[joint.name], said = _without_negative_friction(joint)
-            slips += said
+        serial = _without_negative_friction(serial)
     placed = _placed(tree, serial)
     axes = [
         Axis(joint.name, joint.type != "prismatic", _placement(joint, placed), joint.axis)
@@ -64,10 +61,7 @@ def to_chain(
         fixed[frame.link + 1].append(frame)
     return Chain(
         name=name,
-        joints=tuple(
-            _joint(joint, row, properties[joint.name])
-            for joint, row in zip(serial.moving, rows, strict=True)
-        ),
+        joints=tuple(map(_joint, serial.moving, rows)),
         links=tuple(
             Link(joint.child, _lumped(tree, group))
             for joint, group in zip(serial.moving, fixed[1:], strict=True)
@@ -77,24 +71,24 @@ def to_chain(
         gravity=vector("gravity", gravity),
         frames=tuple(frames),
         locked=tuple(serial.locked.items()),
-        notes=(*notes, *serial.notes, *slips, *losses),
+        notes=(*notes, *serial.notes, *losses),
         check=check,
     )
 
 
-def _without_negative_friction(joint: TreeJoint) -> tuple[dict[str, Any], list[str]]:
-    """A joint's properties without friction that would drive it, and a note on that."""
-    kept, notes = dict(joint.properties), []
-    for key, size in (
-        ("viscous", kept.get("viscous", 0.0)),
-        ("coulomb", kept.get("coulomb", (0.0, 0.0))[1]),
-    ):
-        if size < 0:
-            del kept[key]
-            notes.append(
-                f"joint {shorten(joint.name)}: {key} friction {size:g} is negative; read as none"
-            )
-    return kept, notes
+def _without_negative_friction(serial: Serial) -> Serial:
+    """The same joints without friction that would drive them, and notes on that."""
+    moving, notes = [], list(serial.notes)
+    for joint in serial.moving:
+        kept = dict(joint.properties)
+        sizes = {"viscous": kept.get("viscous", 0.0), "coulomb": kept.get("coulomb", (0, 0))[1]}
+        for key, size in sizes.items():
+            if size < 0:
+                del kept[key]
+                what = f"joint {shorten(joint.name)}: {key} friction"
+                notes.append(f"{what} {size:g} is negative; read as none")
+        moving.append(dataclasses.replace(joint, properties=kept))
+    return dataclasses.replace(serial, moving=moving, notes=notes)
 
 
 def _placed(tree: Tree, serial: Serial) -> dict[str, tuple[int, Pose]]:
@@ -147,9 +141,9 @@ def _travel(joint: TreeJoint, reach: float) -> float:
     return farthest or reach
 
 
-def _joint(joint: TreeJoint, row: TableRow, properties: dict[str, Any]) -> Joint:
+def _joint(joint: TreeJoint, row: TableRow) -> Joint:
     kind: Literal["P", "R"] = "P" if joint.type == "prismatic" else "R"
-    return Joint(joint.name, kind, row.b, row.beta, row.d, row.theta, **properties)
+    return Joint(joint.name, kind, row.b, row.beta, row.d, row.theta, **joint.properties)
 
 
 def _lumped(tree: Tree, frames: Sequence[Frame]) -> Inertia:

@@ -1,4 +1,4 @@
-"""armdyn's own text format: an arm in TOML, easy by hand, exact to the bit by ``dump``.
+"""armdyn's own text format: an arm in TOML, easy by hand, exact to the bit by ``to_toml``.
 
 ``docs/format.md`` describes the format. Everything a file can get wrong ends in a ModelError that
 names the key, shows what stands there and says what is expected.
@@ -73,15 +73,15 @@ def load(
         name: of the arm, if the file gives none.
         gravity: acceleration of free fall in the base frame (3,) [m/s^2], in place of the file's.
         snap: a constant angle within ``snap`` [rad] of a quarter turn becomes it; if not given
-            as the file says (``dump`` says 0), else 1e-9.
+            as the file says (``to_toml`` says 0), else 1e-9.
         check: "error" refuses an arm that could not exist, "warn" only logs it.
     """
     file = Table("top level", parse(text), TOP)
     for key in PROSE:
         file.text(key, "")
     style = Style.of(file, snap)
-    keys = dh.COLUMNS[style.convention]
-    rows = file.tables("joint", ("name", "type", *keys, *MOTOR, "link"))
+    keys = ("name", "type", *dh.COLUMNS[style.convention], *MOTOR, "link")
+    rows = file.tables("joint", keys)
     if not rows:
         raise file.wrong("joint", "one table [[joint]] a joint")
     check_count(len(rows))
@@ -107,15 +107,10 @@ def load(
     )
 
 
-def _dh_table(rows: Sequence[Table], names: Sequence[str], style: Style) -> dh.Table:
-    columns = {
-        key: np.array([row.number(key, 0.0) for row in rows])
-        for key in dh.COLUMNS[style.convention]
-    }
-    if style.degrees:
-        for key in {"beta", "alpha", "theta"} & columns.keys():
-            columns[key] = np.radians(columns[key])
-    return dh.Table.of(style.convention, columns, names, style.snap)
+def _dh_table(rows: Sequence[Table], names: Sequence[str], style: Style) -> dh.DHTable:
+    keys = dh.COLUMNS[style.convention]
+    columns = {key: np.array([row.number(key, 0.0) for row in rows]) for key in keys}
+    return dh.DHTable.of(style.convention, columns, names, style.snap, style.degrees)
 
 
 def _joint(name: str, row: Table, style: Style) -> Joint:

@@ -1,7 +1,6 @@
-"""URDF: the serial arm that moves in a robot description, whatever else it describes.
+"""URDF: links, joints, inertia, limits and friction of a robot description.
 
-Links, joints, inertia, limits and friction are read; pictures, meshes, transmissions and
-simulator settings are not. Fixed and locked joints are merged into the link that carries them.
+Pictures, meshes, transmissions and simulator settings are not read.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ from armdyn.chain.inertia import Inertia
 from armdyn.chain.limits import LARGEST
 from armdyn.chain.pose import IDENTITY, Pose, rotation_about
 from armdyn.errors import ModelError, shorten
-from armdyn.loaders.markup import Element, parse
+from armdyn.loaders.markup import FOREIGN, Element, parse
 from armdyn.loaders.normal_frames import PARALLEL, ROUNDING
 from armdyn.loaders.serial import to_chain
 from armdyn.loaders.tree import Tree, TreeJoint, TreeLink
@@ -61,7 +60,11 @@ def load(
     reader = Reader(max(snap_angle(snap), ROUNDING), choice("check", check, ("error", "warn")))
     robot = parse(text)
     if robot.tag != "robot":
-        raise ModelError(f"{robot.label} is the root of the XML; expected <robot>{_format(robot)}")
+        format = f": this is {FOREIGN[robot.tag]}" if robot.tag in FOREIGN else ""
+        raise ModelError(f"{robot.label} is the root of the XML; expected <robot>{format}")
+    for element in robot.children:
+        if element.tag.startswith("xacro:"):
+            raise ModelError(f"{element.label} is {FOREIGN['xacro']}")
     tree = Tree(
         [reader.link(element) for element in robot.named("link")],
         [reader.joint(element) for element in robot.named("joint")],
@@ -80,21 +83,12 @@ def load(
     )
 
 
-def _format(root: Element) -> str:
-    """What another root says about the file."""
-    if root.tag == "sdf":
-        return ": this is SDF, which armdyn does not read; convert it to URDF"
-    if root.tag == "mujoco":
-        return ": this is MuJoCo's MJCF, which armdyn does not read; convert it to URDF"
-    return ""
-
-
 # Reading ------------------------------------------------------------------------------------
 
 
 @dataclass
 class Reader:
-    """Reads elements; says in ``notes`` which of their angles it snapped."""
+    """Reads elements; says in ``notes`` what it snapped, and what it read past."""
 
     snap: float  # rad
     check: str = "error"  # "warn": a slip that can be read past is noted
@@ -103,14 +97,13 @@ class Reader:
 
     def only(self, element: Element, tag: str) -> Element | None:
         """The child of that tag, None if there is none; of several, the first under "warn"."""
-        found = element.named(tag)
-        if len(found) < 2:
+        try:
             return element.only(tag)
-        said = f"{element.label} has {len(found)} <{tag}> elements; expected one"
-        if self.check == "error":
-            raise ModelError(f"{said}; check='warn' reads the first")
-        self.notes.append(f"{said}; the first is read")
-        return found[0]
+        except ModelError as error:
+            if self.check == "error":
+                raise
+            self.notes.append(f"{error}; the first is read")
+            return element.named(tag)[0]
 
     def link(self, element: Element) -> TreeLink:
         """A <link> with its inertia, if it has any."""
