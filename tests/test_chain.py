@@ -284,8 +284,11 @@ def test_angles_that_look_like_degrees_are_noted():
         f"joint 'joint3': a limit = -180 {said}",
     )
     assert toml.load(chain.to_toml()).notes == chain.notes
-    alpha = Chain.from_dh(a=A, alpha=[90, 1, 0], d=0, theta=0, **TABLE)
-    assert alpha.notes == (f"joint 'joint2': beta = 90 {said}",)
+    alpha = Chain.from_dh(a=A, alpha=[90, 1, -45], d=0, theta=0, **TABLE)
+    assert alpha.notes == (
+        f"joint 'joint3': alpha = -45 {said}",
+        f"joint 'joint2': beta = 90 {said}",
+    )
 
 
 def test_a_frame_that_is_not_there_is_named_and_put_right():

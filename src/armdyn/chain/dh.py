@@ -62,7 +62,8 @@ class DHTable:
         if convention == "dh":
             turned = [snapped(angle, snap) for angle in twist]
             outer = [Pose.mdh(a, alpha, 0.0, 0.0) for a, alpha in zip(length, turned, strict=True)]
-            notes = moved(f"joint {shorten(names[-1])}: alpha", twist[-1], turned[-1])
+            last = f"joint {shorten(names[-1])}: alpha"  # which stands in no row
+            notes = moved(last, twist[-1], turned[-1]) + in_degrees(last, twist[-1])
             length, twist = [0.0, *length[:-1]], [0.0, *twist[:-1]]
         turns = {"beta": twist, "theta": theta}
         for key, angles in turns.items():
