@@ -316,6 +316,38 @@ def test_a_mistake_is_named(mistake):
         toml.load("\n".join([top, "[[joint]]", joint, *given]))
 
 
+LONG = "x" * 5000
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"{LONG} = 1",
+        f"name = 'a'\n[{LONG}]\n[{LONG}]",
+        f"convention = '{LONG}'",
+        f"gravity = [{'1, ' * 5000}]",
+        f"[[joint]]\nname = '{LONG}'\ntype = 'x'",
+        f"[[joint]]\nname = '{LONG}'\nbb = 1\n{BODY}",
+        f"[[joint]]\nname = '{LONG}'\nviscous = -1\n{BODY}",
+        f"name = '{LONG}'\n[[joint]]\nname = '{LONG}'\ntype = 'revolute'",
+        f"[[joint]]\ntype = 'revolute'\nlink = {{name = '{LONG}', mass = -1, inertia = [1, 1, 1]}}",
+        f"[[joint]]\n{BODY}\n[[frame]]\nname = '{LONG}'\nlink = 'lnk1'",
+        "\n".join([f"[[joint]]\n{BODY}"] * 300 + ["[[frame]]\nname = 'f'\nlink = 'lnk1'"]),
+        "\n".join([f"[[joint]]\nviscous = -1\n{BODY}"] * 300),
+    ],
+    ids=range(12),
+)
+def test_messages_are_no_pages(text):
+    with pytest.raises(ModelError) as caught:
+        toml.load(text)
+    assert 20 < len(str(caught.value)) < 1000
+
+
+def test_a_key_that_was_meant_is_named():
+    with pytest.raises(ModelError, match="unknown key 'nmae'; known: .*did you mean 'name'"):
+        toml.load(f"nmae = 'x'\n[[joint]]\n{BODY}")
+
+
 def test_missing_parts_are_named():
     for text, words in {
         "": "the key 'joint' is missing; expected one table [[joint]] a joint",

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from armdyn.chain.given import Triple, triple
-from armdyn.errors import ModelError, listed, meant, shorten
+from armdyn.errors import ModelError, cut, listed, meant, shorten
 
 Shape = tuple[int, ...]
 
@@ -25,7 +25,7 @@ def parse(text: str | bytes) -> dict[str, Any]:
     try:
         return tomllib.loads(text.decode("utf-8-sig") if isinstance(text, bytes) else text)
     except (ValueError, RecursionError) as error:
-        raise ModelError(f"not a TOML file: {error}") from None
+        raise ModelError(f"not a TOML file: {cut(str(error))}") from None
 
 
 class Table:
