@@ -13,8 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from armdyn import ArmdynError, Chain, ModelError
-from armdyn.chain import Frame
+from armdyn.chain import Frame, Joint, Link
 from armdyn.chain.dh import COLUMNS
+from armdyn.chain.inertia import Inertia
 from armdyn.chain.pose import Pose, rotation_about
 from armdyn.chain.writers import to_toml
 from armdyn.loaders import toml
@@ -161,6 +162,20 @@ def test_every_way_to_give_an_inertia_gives_the_same_link():
     first, *others = (toml.load(file).links for file in files)
     assert first[0].inertia.first_moment == (2, 4, 6)
     assert others == [first, first]
+
+
+def test_what_is_left_out_is_as_documented():
+    """The tables of docs/format.md, "if left out"; a rotor, so that the joint moves something."""
+    text = "[[joint]]\ntype = 'revolute'\nrotor_inertia = 1\nlink = {mass = 2}"
+    expected = Chain(
+        "arm", (Joint("joint1", "R", rotor_inertia=1.0),), (Link("link1", Inertia(2.0)),)
+    )
+    assert_same(toml.load(text), expected)
+    assert expected.gravity == (0, 0, -9.81) and expected.base == expected.tip == Pose()
+    bare = toml.load("[[joint]]\ntype = 'prismatic'\nrotor_inertia = 1")
+    assert bare.links == (Link("link1", Inertia()),)
+    framed = toml.load(f"{text}\n[[frame]]\nname = 'f'")
+    assert framed.frames == (Frame("f", -1, Pose()),)
 
 
 def test_the_documented_example_loads():
