@@ -256,6 +256,16 @@ def test_a_limit_that_is_not_written_is_zero(written, limits):
     assert (shoulder.lower, shoulder.upper) == limits
 
 
+@pytest.mark.parametrize(
+    ("written", "viscous", "coulomb"),
+    [('damping="0.5"', 0.5, (0, 0)), ('friction="0.25"', 0.0, (-0.25, 0.25)), ("", 0.0, (0, 0))],
+)
+def test_friction_that_is_not_written_is_none(written, viscous, coulomb):
+    text = in_joint(SHOULDER, 'damping="0.5" friction="0.25"', written)
+    shoulder = urdf.load(text).joints[0]
+    assert (shoulder.viscous, shoulder.coulomb) == (viscous, coulomb)
+
+
 def test_a_joint_without_limit_has_none():
     limit = '<limit lower="-2" upper="2.5" velocity="3" effort="40"/>'
     shoulder = urdf.load(in_joint(SHOULDER, limit, "")).joints[0]
