@@ -13,6 +13,8 @@ from armdyn import ArmdynError, Chain, ModelError
 from armdyn.chain import Frame, Joint, Link
 from armdyn.chain.inertia import Inertia
 from armdyn.chain.pose import Pose
+from armdyn.loaders import load
+from tests.test_bad_input import GOOD
 
 
 class Stubborn:
@@ -91,6 +93,8 @@ NASTY = {
     "inertia": lambda: Inertia(1e200, (1e200,) * 3, (1e308,) * 6),
     "inertia of words": lambda: Inertia("x", None, Stubborn()),
     "frames": lambda: [Frame("f", 10**400)],
+    "lock": lambda: {"elbow": Stubborn(), 1: None},
+    "surrogate path": lambda: "\ud800.urdf",
     "far frames": lambda: [Frame("f", 0, Pose(translation=(1e200, 0, 0)))],
 }
 SOUND = dict(
@@ -147,6 +151,13 @@ MAKERS = {  # what is called, and arguments that are sound
         Chain,
         {field.name: getattr(ARM, field.name) for field in dataclasses.fields(Chain)},
     ),
+    "load URDF": (
+        load,
+        dict(
+            source=GOOD, base="base", tip="tool", lock={}, gravity=(0, 0, 1), snap=0, check="warn"
+        ),
+    ),
+    "load TOML": (load, dict(source="two_link", gravity=(0, 0, 1), snap=0, check="error")),
     "Joint": (Joint, {**ROW, **MOTOR, "velocity": 1.0, "effort": 1.0}),
     "Link": (Link, dict(name="l", inertia=Inertia(1.0))),
     "Frame": (Frame, dict(name="f", link=0, pose=Pose())),

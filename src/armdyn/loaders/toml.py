@@ -91,7 +91,7 @@ def load(
     links = [_link(i, row.table("link", BODY), style) for i, row in enumerate(rows)]
     frames = _frames(file, [link.name for link in links], style)
     return table.chain(
-        name=file.text("name", name or "arm"),
+        name=file.text("name", "arm" if name is None else name),
         joints=[_joint(*pair, style) for pair in zip(names, rows, strict=True)],
         links=links,
         base=base,

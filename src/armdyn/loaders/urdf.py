@@ -71,7 +71,7 @@ def load(
     )
     return to_chain(
         tree,
-        name=name or robot.attributes.get("name") or "robot",
+        name=robot.attributes.get("name") or "robot" if name is None else name,
         base=base,
         tip=tip,
         lock={} if lock is None else lock,
