@@ -3,6 +3,8 @@
 import dataclasses
 import math
 import warnings
+from decimal import Decimal
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -298,3 +300,12 @@ def test_check_is_this_chains_own_unless_given():
     assert ARM.with_payload(1.0, check="warn").check == "warn"
     with pytest.raises(ModelError, match="mass -1 kg is negative"):
         lenient.with_gravity((0, 0, 0), check="error")
+
+
+def test_any_kind_of_real_number_is_one():
+    """Exact ones, NumPy's, flags; each here is a number that a double holds."""
+    kinds = (Fraction, Decimal, int, np.float32, np.int8, lambda x: np.array(x), lambda x: x == 1)
+    plain = Chain.from_mdh(**{**MDH, "mass": [1.0, 1.0], "b": [0.0, 1.0]})
+    for kind in kinds:
+        found = Chain.from_mdh(**{**MDH, "mass": [kind(1)] * 2, "b": [kind(0), kind(1)]})
+        assert found == plain

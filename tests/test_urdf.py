@@ -377,6 +377,20 @@ def test_angles_that_look_like_degrees_are_noted():
     assert urdf.load(edited((SHOULDER, slide))).notes == ()
 
 
+@pytest.mark.parametrize(("limits", "reach"), [('lower="-0.75" upper="0.5"', 0.75), ("", 0.4)])
+def test_what_snapping_costs_is_said_with_how_far_slides_go(limits, reach):
+    """The farther of a slide's limits; the arm's length, 0.4 m, where they do not say."""
+    along_z = ELBOW.replace('rpy="0.3 0 0"', 'rpy="5e-10 0 0"').replace('"0 1 0"', '"0 0 1"')
+    slide = along_z.replace("continuous", "prismatic").replace(
+        "</joint>", f'<limit {limits} velocity="1" effort="1"/></joint>'
+    )
+    tool = 'xyz="0 0 0.125"', 'xyz="0 0 0"'
+    (note,) = urdf.load(edited((ELBOW, slide), tool), snap=0).notes
+    assert "made parallel" in note and f"while slides stay within {reach} m in all" in note
+    (note,) = urdf.load(edited((ELBOW, along_z)), snap=0).notes
+    assert "made parallel" in note and "slides" not in note
+
+
 def test_plain_numbers():
     """A chain is plain data: no number of another library hides in it."""
     chain = shipped("ur10")

@@ -32,8 +32,8 @@ def to_chain(
     gravity: ArrayLike,
     snap: float,
     check: Literal["error", "warn"],
-    notes: Sequence[str] = (),
-    moved: float = 0.0,
+    notes: Sequence[str],
+    moved: float,
 ) -> Chain:
     """The chain from ``base`` to ``tip``, see ``armdyn.loaders.urdf.load``.
 
