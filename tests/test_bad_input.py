@@ -2,14 +2,13 @@
 
 import math
 import re
-from pathlib import Path
 
+import numpy as np
 import pytest
 
 from armdyn import ModelError
-from armdyn.loaders import load as load_file
+from armdyn.chain.limits import MAX_BYTES, MAX_DEPTH, MAX_ELEMENTS
 from armdyn.loaders import urdf
-from armdyn.loaders.markup import MAX_BYTES, MAX_DEPTH, MAX_ELEMENTS
 
 INERTIA = '<inertia ixx="0.02" ixy="0.001" ixz="0.002" iyy="0.03" iyz="0.003" izz="0.04"/>'
 LOWER = f"""<link name="lower">
@@ -195,7 +194,7 @@ TEXTS = {
     ),
     "unknown parent": (
         edited(('<parent link="upper"/>', '<parent link="uper"/>')),
-        ["joint 'flange': parent link 'uper' is unknown", "'upper'"],
+        ["joint 'flange': parent link 'uper' is unknown", "did you mean 'upper'?"],
     ),
     "unknown child": (
         edited(('<child link="tool"/>', '<child link="towel"/>')),
@@ -270,6 +269,11 @@ TEXTS = {
 
 # What is wrong: the keywords, and what the message must say.
 CHOICES = {
+    "nearly a tip": (dict(tip="tol"), ["did you mean 'tool'?"]),
+    "nearly a base": (dict(base="lowr"), ["did you mean 'lower'?"]),
+    "nearly a joint": (dict(lock={"elbw": 0}), ["did you mean 'elbow'?"]),
+    "locks by a list": (dict(lock={"elbow": [0]}), ["joint 'elbow'", "finite number", "[0]"]),
+    "check is an array": (dict(check=np.array(["warn"])), ["check is 'error' or 'warn'", "array"]),
     "unknown tip": (dict(tip="tol"), ["tip='tol' is no link", "'tool'"]),
     "tip is no name": (dict(tip=["tool"]), ["tip=['tool'] is no link"]),
     "unknown base": (dict(base="floor"), ["base='floor' is no link", "'base'"]),
@@ -346,49 +350,25 @@ def test_long_values_are_shortened():
     assert "mass value='999" in message and len(message) < 300
 
 
-def test_file_of_100_megabytes_is_refused_unread(tmp_path):
-    path = tmp_path / "arm.urdf"
-    with path.open("wb") as file:
-        file.truncate(100_000_000)
-    with pytest.raises(ModelError, match=r"arm\.urdf has 100000000 bytes"):
-        load_file(path)
+LENGTHENED = ("lower", "upper", "base", "tool", "shoulder", "elbow", "flange", "wrist", "side")
 
 
-@pytest.mark.skipif(not Path("/dev/zero").exists(), reason="no endless file here")
-def test_endless_file_is_read_no_further_than_the_limit(tmp_path):
-    path = tmp_path / "arm.urdf"
-    path.symlink_to("/dev/zero")
-    with pytest.raises(ModelError, match=rf"arm\.urdf has {MAX_BYTES + 1} bytes"):
-        load_file(path)
+@pytest.mark.parametrize("case", TEXTS)
+def test_long_names_are_cut(case):
+    """Each mistake again, in an arm whose links and joints have names of 5000 letters."""
+    text = TEXTS[case][0]
+    if not isinstance(text, str):
+        return
+    for name in LENGTHENED:
+        text = re.sub(rf'="((?:to_)?){name}"', rf'="\1{name}{"x" * 5000}"', text)
+    assert len(refusal(text)) < 1000
 
 
-@pytest.mark.parametrize(
-    ("source", "message"),
-    [
-        (None, "load takes a robot's name, a path .* or XML, not None"),
-        (5, "load takes a robot's name, a path .* or XML, not 5"),
-        ("a\0.urdf", r"cannot read 'a\\x00.urdf': embedded null"),
-        (Path("panda"), r"'panda' is no path to a .urdf or .toml file; load\('panda'\) is"),
-        (Path("arm.txt"), "'arm.txt' is no path to a .urdf or .toml file$"),
-        (b"<robot/>", "the robot has no link"),
-        (b"panda", "not well-formed XML"),
-    ],
-    ids=repr,
-)
-def test_sources_that_cannot_be_read(source, message):
-    with pytest.raises(ModelError, match=message):
-        load_file(source)
-
-
-def test_bytes_are_xml():
-    assert load_file(GOOD.encode()).chain == urdf.load(GOOD)
-
-
-@pytest.mark.parametrize("gravity", [[1, 2], 9.81, "abc"])
-@pytest.mark.parametrize("name", ["panda", "two_link"])
-def test_gravity_of_a_file_is_three_numbers(name, gravity):
-    with pytest.raises(ModelError, match=r"gravity must be numbers of shape \(3,\)"):
-        load_file(name, gravity=gravity)
+def test_long_lists_are_cut():
+    many = "".join(side_arm(f"l{i}", parent="base") for i in range(300))
+    for choices in ({}, {"tip": "tol"}, {"lock": {"wrist": 0}}):
+        message = refusal(added(many), **choices)
+        assert "and 26" in message and "more" in message and len(message) < 2000
 
 
 def test_arms_of_thousands_of_joints_are_refused_at_once():
@@ -400,3 +380,38 @@ def test_warn_loads_what_could_not_exist():
     heavy = in_joint(UPPER, 'izz="0.04"', 'izz="0.4"')
     chain = urdf.load(heavy, check="warn")
     assert any("triangle inequality" in note for note in chain.notes)
+
+
+def test_two_origins_are_an_error_or_the_first_of_them():
+    twice = in_joint(ELBOW, "<axis", '<origin xyz="9 9 9"/><axis')
+    chain = urdf.load(twice, check="warn")
+    assert chain == urdf.load(GOOD)
+    assert "joint 'elbow' has 2 <origin> elements; expected one; the first is read" in chain.notes
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "key"),
+    [('friction="0.25"', 'friction="-0.25"', "coulomb"), ('g="0.5"', 'g="-0.5"', "viscous")],
+)
+def test_friction_that_drives_is_an_error_or_none(old, new, key):
+    text = in_joint(SHOULDER, old, new)
+    chain = urdf.load(text, check="warn")
+    assert getattr(chain.joints[0], key) in (0.0, (0.0, 0.0))
+    (note,) = chain.notes
+    assert re.fullmatch(
+        rf"joint 'shoulder': {key} friction -0\.\d+ is negative; read as none", note
+    )
+    fixed = edited((SHOULDER, SHOULDER.replace(old, new).replace("revolute", "fixed")))
+    assert urdf.load(fixed).notes == ()  # friction of a joint that does not move is not read
+
+
+def test_a_mimic_of_no_joint_is_an_error_or_locked():
+    text = added(side_arm(extra='<mimic joint="lost" offset="0.5"/>'))
+    assert "joint 'to_side' mimics 'lost', which is no joint" in refusal(text, tip="upper")
+    chain = urdf.load(text, tip="upper", check="warn")
+    assert chain.locked == (("to_side", 0.0),)
+    assert chain.notes == ("joint 'to_side' mimics 'lost', which is no joint; it is locked",)
+    on_the_chain = in_joint(ELBOW, "<axis", '<mimic joint="lost"/><axis')
+    assert "joint 'elbow' mimics 'lost'" in refusal(on_the_chain, check="warn")
+    locked = urdf.load(on_the_chain, check="warn", lock={"elbow": 0.25})
+    assert locked.locked == (("elbow", 0.25),)

@@ -1,5 +1,6 @@
 """Chain: its constructors, its parameters, its variations."""
 
+import copy
 import dataclasses
 import math
 import pickle
@@ -8,10 +9,11 @@ import numpy as np
 import pytest
 
 from armdyn import Chain, ModelError, Robot
-from armdyn.chain import Frame, Joint, Link
+from armdyn.chain import Frame, Joint, Link, checks
 from armdyn.chain.inertia import NAMES, Inertia
 from armdyn.chain.pose import Pose
 from armdyn.chain.random import STRUCTURES
+from armdyn.loaders import load, toml
 
 TABLE = dict(
     joints="RPR", mass=[1, 2, 3], com=[[0.1, 0.2, 0.3]] * 3, inertia=[[0.1, 0.12, 0.14]] * 3
@@ -268,3 +270,102 @@ def test_inertia_seen_from_another_frame():
     np.testing.assert_allclose(moved.about_com, R @ body.about_com @ R.T, atol=1e-15)
     back = moved.seen_from(pose.inverse())
     np.testing.assert_allclose(back.parameters(), body.parameters(), atol=1e-15)
+
+
+def test_angles_that_look_like_degrees_are_noted():
+    """Those of the first row too, which move into the base; not once more when read back."""
+    said = "rad looks like an angle in degrees"
+    chain = Chain.from_mdh(
+        b=A, beta=ALPHA, d=0, theta=[90, 45, 0.5], limits=[[-1, 1], [-50, 50], [-180, 1]], **TABLE
+    )
+    assert chain.notes == (
+        f"joint 'joint1': theta = 90 {said}",
+        f"joint 'joint2': theta = 45 {said}",
+        f"joint 'joint3': a limit = -180 {said}",
+    )
+    assert toml.load(chain.to_toml()).notes == chain.notes
+    alpha = Chain.from_dh(a=A, alpha=[90, 1, -45], d=0, theta=0, **TABLE)
+    assert alpha.notes == (
+        f"joint 'joint3': alpha = -45 {said}",
+        f"joint 'joint2': beta = 90 {said}",
+    )
+
+
+def test_a_frame_that_is_not_there_is_named_and_put_right():
+    with pytest.raises(ModelError, match="frame named 'panda_hnd'; did you mean 'panda_hand'"):
+        load("panda").chain.find_frame("panda_hnd")
+
+
+def test_short_representations():
+    assert repr(load("panda").chain) == "Chain('panda', RRRRRRR, 16.8 kg)"
+    assert repr(load("stanford").chain).startswith("Chain('stanford', RRPRRR, ")
+    assert len(repr(dataclasses.replace(Chain.random(200), name="x" * 1000))) < 200
+
+
+def variants(value):
+    """The same value with one of its parts changed by as little as can be."""
+    if isinstance(value, float):
+        yield math.nextafter(value, 0.0) if value else 5e-324
+        if value == 0:
+            yield -value
+    elif isinstance(value, str):
+        yield {"R": "P", "P": "R"}.get(value, value + "'")
+    elif isinstance(value, int):
+        yield value - 1
+    elif isinstance(value, tuple):
+        for i, part in enumerate(value):
+            yield from ((*value[:i], changed, *value[i + 1 :]) for changed in variants(part))
+        yield value[:-1]
+    else:
+        for field in dataclasses.fields(value):
+            if field.compare:
+                for changed in variants(getattr(value, field.name)):
+                    other = copy.copy(value)
+                    object.__setattr__(other, field.name, changed)
+                    yield other
+
+
+def test_the_key_tells_chains_apart_that_differ_in_one_bit():
+    """Compiled code is kept under it: two arms of one key would run each other's."""
+    chain = dataclasses.replace(
+        Chain.random(3, "RPR", seed=3), frames=(Frame("eye", 1),), locked=(("claw", 1.0),)
+    )
+    keys = [other.key for other in variants(chain)]
+    assert len(keys) > 150
+    assert len({chain.key, *keys}) == len(keys) + 1
+    assert pickle.loads(pickle.dumps(chain)).key == chain.key
+    noted = dataclasses.replace(chain, notes=("so",), check="warn")
+    assert noted.key == chain.key
+
+
+def test_a_chain_is_built_once_under_another_gravity(monkeypatch):
+    built = []
+    monkeypatch.setattr(checks, "findings", lambda chain: built.append(chain) or [])
+    for name in ("two_link", "panda"):
+        assert load(name, gravity=(1, 2, 3)).chain.gravity == (1, 2, 3)
+    assert len(built) == 2
+
+
+def test_many_problems_are_summed_up():
+    table = dict(b=np.zeros(300), beta=0.5, d=0, theta=0, inertia=1.0)
+    with pytest.raises(ModelError, match="and 290 more") as caught:
+        Chain.from_mdh(**table, mass=math.nan, name="x" * 1000)
+    assert len(str(caught.value)) < 3000
+
+
+@pytest.mark.parametrize("method", ["walker-orin", "kic-augmented", "crba", "lin1991"])
+@pytest.mark.parametrize("kinds", ["RRR", "RPR", "RRP"])
+def test_links_without_mass_at_the_end_weigh_nothing(kinds, method):
+    """Only its rotor moves with the last joint; shares in a mass that is not there are zero."""
+    chain = Chain.random(3, kinds, seed=3)
+    joints = (*chain.joints[:2], dataclasses.replace(chain.joints[2], rotor_inertia=0.25))
+    links = (*chain.links[:2], Link("rotor"))
+    bare = dataclasses.replace(chain, joints=joints, links=links)
+    q = [0.3, -0.5, 0.7]
+    shorter = dataclasses.replace(chain, joints=chain.joints[:2], links=chain.links[:2])
+    expected = np.zeros((3, 3))
+    expected[:2, :2] = Robot(shorter).mass_matrix(q[:2], method="newton-euler")
+    expected[2, 2] = 0.25
+    found = Robot(bare).mass_matrix(q, method=method)
+    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-14)
+    assert bare.on(float).mass_share[2] == 0

@@ -260,6 +260,7 @@ def test_printed_digits_decide_what_a_body_can_be():
     assert body(1, 1, 2 + 1.9e-9) == [] == body(1, 1, -0.9e-9)
     assert "triangle inequality" in body(1, 1, 2 + 2.1e-9)[0]
     assert "none below zero" in body(1, 1, -1.1e-9)[0]
+    assert body(0.5, 1, 1.4) == [] and "triangle inequality" in body(0.1, 1, 1.2)[0]
 
 
 @pytest.mark.parametrize("seed", range(10))

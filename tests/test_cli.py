@@ -232,8 +232,7 @@ def test_a_long_complaint_is_cut(capsys, monkeypatch):
 def test_an_interrupted_comparison_leaves_nothing_behind(capsys, monkeypatch, tmp_path):
     pytest.importorskip("matplotlib")
 
-    def interrupted(*arguments, progress, **options):
-        progress("mass_matrix by crba", 1, 2)
+    def interrupted(*arguments, **options):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(compare.comparison, "compare", interrupted)

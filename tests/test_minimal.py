@@ -2,6 +2,7 @@
 
 import dataclasses
 import math
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -17,11 +18,11 @@ QUARTER = math.pi / 2
 DOWN = (0.0, 0.0, -9.81)
 
 
-def planar(gravity=(0.0, -9.81, 0.0), length=0.5):
+def planar(gravity=(0.0, -9.81, 0.0), length=0.5, twist=0.0):
     """Two links of a double pendulum, the second joint ``length`` [m] along x of the first."""
     return Chain.from_mdh(
         b=[0, length],
-        beta=[0, 0],
+        beta=[0, twist],
         d=[0, 0],
         theta=[0, 0],
         mass=[1, 2],
@@ -166,6 +167,44 @@ def test_without_gravity_sufficient_but_not_minimal():
     assert (len(found), rank(stacked_regressor(chain))) == (8, 6)
     assert not found.minimal
     assert MinimalParameters(Chain.random(2, seed=1).with_gravity((0, 0, 0))).minimal
+
+
+def exact_rank(chain, states=10):
+    """Of Y in rational numbers: q by rational points of the circle, no rounding anywhere."""
+    rng = np.random.default_rng(1)
+    arm, rows = chain.on(Fraction), []
+    for _ in range(states):
+        turns = [Fraction(int(t), 7) for t in rng.integers(1, 9, chain.n)]
+        q = [((1 - t * t) / (1 + t * t), 2 * t / (1 + t * t)) for t in turns]
+        qd, qdd = ([Fraction(int(x)) for x in v] for v in rng.integers(-5, 5, (2, chain.n)))
+        rows += [[Fraction(x) for x in row] for row in regressor(arm, q, qd, qdd)]
+    found = 0
+    for column in range(10 * chain.n):
+        pivot = next((row for row in rows if row[column]), None)
+        if pivot is not None:
+            rows.remove(pivot)
+            factors = [row[column] / pivot[column] for row in rows]
+            rows = [
+                [x - f * y for x, y in zip(row, pivot, strict=True)]
+                for row, f in zip(rows, factors, strict=True)
+            ]
+            found += 1
+    return found
+
+
+@pytest.mark.parametrize(("apart", "number"), [(0.0, 6), (1e-8, 8), (1e-6, 8), (1e-3, 8)])
+def test_without_gravity_axes_that_nearly_meet_do_not_meet(apart, number):
+    """A hundredth of a micrometre decides: what it lets motion tell apart is small, not zero."""
+    chain = planar(gravity=(0, 0, 0), length=apart, twist=QUARTER)
+    found = MinimalParameters(chain)
+    assert (len(found), exact_rank(chain)) == (8, number)
+    assert found.minimal == (number == 8)
+
+
+def test_short_representation():
+    assert repr(MinimalParameters(planar())) == "MinimalParameters(6 of 20: U33_1, kx_1, ky_1, ...)"
+    alone = Chain.random(1, "P")
+    assert repr(MinimalParameters(alone)) == "MinimalParameters(1 of 10: mh_1)"
 
 
 @pytest.mark.parametrize("seed", range(40))

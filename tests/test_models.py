@@ -17,7 +17,7 @@ from armdyn.algorithms.newton_euler import (
     mass_matrix,
 )
 from armdyn.algorithms.regressor import regressor
-from armdyn.chain import SNAP
+from armdyn.chain.dh import SNAP
 from armdyn.chain.writers import to_toml
 from armdyn.loaders import toml, urdf
 

@@ -13,7 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from armdyn import ArmdynError, Chain, ModelError
-from armdyn.chain import Frame
+from armdyn.chain import Frame, Joint, Link
+from armdyn.chain.dh import COLUMNS
+from armdyn.chain.inertia import Inertia
 from armdyn.chain.pose import Pose, rotation_about
 from armdyn.chain.writers import to_toml
 from armdyn.loaders import toml
@@ -160,6 +162,20 @@ def test_every_way_to_give_an_inertia_gives_the_same_link():
     first, *others = (toml.load(file).links for file in files)
     assert first[0].inertia.first_moment == (2, 4, 6)
     assert others == [first, first]
+
+
+def test_what_is_left_out_is_as_documented():
+    """The tables of docs/format.md, "if left out"; a rotor, so that the joint moves something."""
+    text = "[[joint]]\ntype = 'revolute'\nrotor_inertia = 1\nlink = {mass = 2}"
+    expected = Chain(
+        "arm", (Joint("joint1", "R", rotor_inertia=1.0),), (Link("link1", Inertia(2.0)),)
+    )
+    assert_same(toml.load(text), expected)
+    assert expected.gravity == (0, 0, -9.81) and expected.base == expected.tip == Pose()
+    bare = toml.load("[[joint]]\ntype = 'prismatic'\nrotor_inertia = 1")
+    assert bare.links == (Link("link1", Inertia()),)
+    framed = toml.load(f"{text}\n[[frame]]\nname = 'f'")
+    assert framed.frames == (Frame("f", -1, Pose()),)
 
 
 def test_the_documented_example_loads():
@@ -315,6 +331,38 @@ def test_a_mistake_is_named(mistake):
         toml.load("\n".join([top, "[[joint]]", joint, *given]))
 
 
+LONG = "x" * 5000
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"{LONG} = 1",
+        f"name = 'a'\n[{LONG}]\n[{LONG}]",
+        f"convention = '{LONG}'",
+        f"gravity = [{'1, ' * 5000}]",
+        f"[[joint]]\nname = '{LONG}'\ntype = 'x'",
+        f"[[joint]]\nname = '{LONG}'\nbb = 1\n{BODY}",
+        f"[[joint]]\nname = '{LONG}'\nviscous = -1\n{BODY}",
+        f"name = '{LONG}'\n[[joint]]\nname = '{LONG}'\ntype = 'revolute'",
+        f"[[joint]]\ntype = 'revolute'\nlink = {{name = '{LONG}', mass = -1, inertia = [1, 1, 1]}}",
+        f"[[joint]]\n{BODY}\n[[frame]]\nname = '{LONG}'\nlink = 'lnk1'",
+        "\n".join([f"[[joint]]\n{BODY}"] * 300 + ["[[frame]]\nname = 'f'\nlink = 'lnk1'"]),
+        "\n".join([f"[[joint]]\nviscous = -1\n{BODY}"] * 300),
+    ],
+    ids=range(12),
+)
+def test_messages_are_no_pages(text):
+    with pytest.raises(ModelError) as caught:
+        toml.load(text)
+    assert 20 < len(str(caught.value)) < 1000
+
+
+def test_a_key_that_was_meant_is_named():
+    with pytest.raises(ModelError, match="unknown key 'nmae'; known: .*did you mean 'name'"):
+        toml.load(f"nmae = 'x'\n[[joint]]\n{BODY}")
+
+
 def test_missing_parts_are_named():
     for text, words in {
         "": "the key 'joint' is missing; expected one table [[joint]] a joint",
@@ -368,9 +416,7 @@ def files(draw):
     joint = st.fixed_dictionaries(
         {"type": sometimes(st.sampled_from(["revolute", "prismatic"])), "link": sometimes(link)},
         optional={
-            key: sometimes(SIZES)
-            for key in (*toml.TABLE[convention], *toml.MOTOR)
-            if key != "limits"
+            key: sometimes(SIZES) for key in (*COLUMNS[convention], *toml.MOTOR) if key != "limits"
         },
     )
     pose = st.fixed_dictionaries({}, optional={"translation": VECTORS, "rpy": sometimes(VECTORS)})

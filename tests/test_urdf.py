@@ -245,6 +245,33 @@ def test_continuous_joints_have_no_limits():
     assert (elbow.lower, elbow.upper, elbow.velocity) == (-math.inf, math.inf, 5)
 
 
+@pytest.mark.parametrize(
+    ("written", "limits"),
+    [('upper="2.5"', (0.0, 2.5)), ('lower="-2"', (-2.0, 0.0)), ("", (0.0, 0.0))],
+)
+def test_a_limit_that_is_not_written_is_zero(written, limits):
+    """As the format has it: both are "optional, defaults to 0"."""
+    text = in_joint(SHOULDER, 'lower="-2" upper="2.5"', written)
+    shoulder = urdf.load(text).joints[0]
+    assert (shoulder.lower, shoulder.upper) == limits
+
+
+@pytest.mark.parametrize(
+    ("written", "viscous", "coulomb"),
+    [('damping="0.5"', 0.5, (0, 0)), ('friction="0.25"', 0.0, (-0.25, 0.25)), ("", 0.0, (0, 0))],
+)
+def test_friction_that_is_not_written_is_none(written, viscous, coulomb):
+    text = in_joint(SHOULDER, 'damping="0.5" friction="0.25"', written)
+    shoulder = urdf.load(text).joints[0]
+    assert (shoulder.viscous, shoulder.coulomb) == (viscous, coulomb)
+
+
+def test_a_joint_without_limit_has_none():
+    limit = '<limit lower="-2" upper="2.5" velocity="3" effort="40"/>'
+    shoulder = urdf.load(in_joint(SHOULDER, limit, "")).joints[0]
+    assert (shoulder.lower, shoulder.upper) == (-math.inf, math.inf)
+
+
 def test_links_are_seen_in_their_own_frames():
     """Frames of the good arm by hand: each joint's origin, then its turn about its axis."""
     chain = urdf.load(GOOD)
@@ -325,7 +352,43 @@ def test_snap_turns_printed_angles_into_quarter_turns():
 
 def test_slanted_axis_is_snapped_and_noted():
     text = in_joint(ELBOW, '<axis xyz="0 1 0"', '<axis xyz="3e-10 -1 0"')
-    assert any("xyz='3e-10 -1 0' snapped by 3.0e-10 rad" in note for note in urdf.load(text).notes)
+    notes = urdf.load(text).notes
+    assert any("xyz='3e-10 -1 0' snapped by 3.0e-10 rad" in note for note in notes)
+    assert not any("angles snapped" in note for note in notes)  # that little is rounding
+
+
+def test_a_lock_outside_its_limits_is_noted():
+    notes = urdf.load(GOOD, lock={"shoulder": 2.75}).notes
+    assert notes == ("joint 'shoulder' is locked at 2.75, outside its limits -2 and 2.5",)
+    assert urdf.load(GOOD, lock={"shoulder": 2.5}).notes == ()
+    assert urdf.load(GOOD, lock={"elbow": 3.0}).notes == ()  # continuous
+
+
+def test_angles_that_look_like_degrees_are_noted():
+    said = "rad looks like an angle in degrees"
+    limits = in_joint(SHOULDER, 'lower="-2" upper="2.5"', 'lower="-170" upper="170"')
+    assert urdf.load(limits).notes == (f"joint 'shoulder': a limit = -170 {said}",)
+    turned = urdf.load(in_joint(ELBOW, 'rpy="0.3 0 0"', 'rpy="0 -90 0"'))
+    assert f"joint 'elbow': origin rpy = -90 {said}" in turned.notes
+    assert urdf.load(GOOD, lock={"elbow": 45}).notes == (f"lock: joint 'elbow' = 45 {said}",)
+    for sound in ("-12.5", "-1e4"):  # two turns of a wrist; what people write for "no limit"
+        assert urdf.load(in_joint(SHOULDER, 'lower="-2"', f'lower="{sound}"')).notes == ()
+    slide = SHOULDER.replace("revolute", "prismatic").replace('upper="2.5"', 'upper="100"')
+    assert urdf.load(edited((SHOULDER, slide))).notes == ()
+
+
+@pytest.mark.parametrize(("limits", "reach"), [('lower="-0.75" upper="0.5"', 0.75), ("", 0.4)])
+def test_what_snapping_costs_is_said_with_how_far_slides_go(limits, reach):
+    """The farther of a slide's limits; the arm's length, 0.4 m, where they do not say."""
+    along_z = ELBOW.replace('rpy="0.3 0 0"', 'rpy="5e-10 0 0"').replace('"0 1 0"', '"0 0 1"')
+    slide = along_z.replace("continuous", "prismatic").replace(
+        "</joint>", f'<limit {limits} velocity="1" effort="1"/></joint>'
+    )
+    tool = 'xyz="0 0 0.125"', 'xyz="0 0 0"'
+    (note,) = urdf.load(edited((ELBOW, slide), tool), snap=0).notes
+    assert "made parallel" in note and f"while slides stay within {reach} m in all" in note
+    (note,) = urdf.load(edited((ELBOW, along_z)), snap=0).notes
+    assert "made parallel" in note and "slides" not in note
 
 
 def test_plain_numbers():

@@ -17,10 +17,14 @@ def shorten(value: object) -> str:
     return text if len(text) <= LONGEST else f"{text[: LONGEST - 10]} ... {text[-5:]}"
 
 
+def cut(name: str) -> str:
+    """A name as a message shows it: no longer than a person reads."""
+    return name if len(name) <= LONGEST else f"{name[: LONGEST - 4]} ..."
+
+
 def listed(names: Iterable[str]) -> str:
     """Names as a message lists them: each cut short, and not more than a person reads."""
-    all_names = list(names)
-    shown = [name if len(name) <= LONGEST else f"{name[: LONGEST - 4]} ..." for name in all_names]
+    shown = [cut(name) for name in names]
     more = [f"and {len(shown) - MOST} more"] if len(shown) > MOST else []
     return ", ".join(shown[:MOST] + more)
 
@@ -33,9 +37,13 @@ def unknown(what: str, name: object, known: Iterable[str], where: str = "") -> s
 def instead(name: object, known: Iterable[str]) -> str:
     """The name that was perhaps meant, and all that are known."""
     names = list(known)
-    near = get_close_matches(name, names, 1) if isinstance(name, str) else []
-    hint = f"did you mean {near[0]!r}? " if near else ""
-    return f"{hint}known: {listed(names)}"
+    return f"{meant(name, names)}known: {listed(names)}"
+
+
+def meant(name: object, known: Iterable[str]) -> str:
+    """The question whether a known name was meant; empty if none is near."""
+    near = get_close_matches(name, list(known), 1) if isinstance(name, str) else []
+    return f"did you mean {shorten(near[0])}? " if near else ""
 
 
 class ArmdynError(Exception):

@@ -4,22 +4,22 @@ from __future__ import annotations
 
 import dataclasses
 import logging
-import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from armdyn.chain import checks, dh
+from armdyn.chain import checks, dh, given
 from armdyn.chain.arm import Arm
+from armdyn.chain.dh import EARTH
 from armdyn.chain.inertia import Inertia
 from armdyn.chain.minimal import MinimalParameters
-from armdyn.chain.parts import Frame, Joint, Link, assign, check_name, locked_at, tuple_of
-from armdyn.chain.pose import IDENTITY, Pose, Triple, exactly, numbers
-from armdyn.errors import ModelError
+from armdyn.chain.parts import Frame, Joint, Link, assign, locked_at
+from armdyn.chain.pose import IDENTITY, Pose
+from armdyn.errors import ModelError, cut, shorten, unknown
 
 if TYPE_CHECKING:
     from armdyn.chain.random import Structure
@@ -27,11 +27,10 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("armdyn")
 
-EARTH: Triple = (0.0, 0.0, -9.81)
-SNAP = 1e-9  # rad: a constant angle this close to a quarter turn is meant to be one
+Check = Literal["error", "warn"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Chain:
     """A serial manipulator from base to tip; joint i moves link i.
 
@@ -46,37 +45,37 @@ class Chain:
     links: tuple[Link, ...]
     base: Pose = IDENTITY
     tip: Pose = IDENTITY
-    gravity: Triple = EARTH  # in the base frame [m/s^2]
+    gravity: given.Triple = EARTH  # in the base frame [m/s^2]
     frames: tuple[Frame, ...] = ()
     locked: tuple[tuple[str, float], ...] = ()
     notes: tuple[str, ...] = field(default=(), compare=False)
-    check: Literal["error", "warn"] = field(default="error", compare=False, repr=False)
+    check: Check = field(default="error", compare=False)
 
     def __post_init__(self) -> None:
         self._make_plain()
-        broken = list(checks.structure(self)) or checks.numbers(self)
-        if broken:
-            raise ModelError(f"{self.name}: " + "; ".join(broken))
-        found = checks.findings(self)
-        if found and self.check == "error":
-            raise ModelError(f"{self.name}: " + "; ".join(found))
+        broken = list(checks.structure(self)) or checks.unusable(self)
+        found = [] if broken else checks.findings(self)
+        if broken or (found and self.check == "error"):
+            raise ModelError(f"{cut(self.name)}: " + given.summed_up(broken or found))
         for note in found:
             if note not in self.notes:  # said when the chain was built that this one is made from
-                log.warning("%s: %s", self.name, note)
+                log.warning("%s: %s", cut(self.name), note)
         said = [note for note in self.notes if not isinstance(note, checks.Finding)]
-        fresh = map(checks.Finding, found + checks.massless(self))
+        fresh = map(checks.Finding, found + checks.massless(self) + checks.odd_angles(self))
         assign(self, "notes", (*said, *(note for note in fresh if note not in said)))
 
     def _make_plain(self) -> None:
         """Tuples, poses and floats from whatever like them was given."""
-        check_name("chain", self.name)
+        given.check_name("chain", self.name)
+        given.choice("check", self.check, ("error", "warn"))
         for key, kind in (("joints", Joint), ("links", Link), ("frames", Frame), ("notes", str)):
-            assign(self, key, tuple_of(f"{self.name}: {key}", getattr(self, key), kind))
-        pairs = tuple_of(f"{self.name}: locked", self.locked, tuple, list)
+            value = given.tuple_of(f"{cut(self.name)}: {key}", getattr(self, key), kind)
+            assign(self, key, value)
+        pairs = given.tuple_of(f"{cut(self.name)}: locked", self.locked, tuple, list)
         assign(self, "locked", tuple(map(locked_at, pairs)))
-        assign(self, "base", dh.pose("base", self.base))
-        assign(self, "tip", dh.pose("tip", self.tip))
-        assign(self, "gravity", dh.vector("gravity", self.gravity))
+        assign(self, "base", Pose.given("base", self.base))
+        assign(self, "tip", Pose.given("tip", self.tip))
+        assign(self, "gravity", given.vector("gravity", self.gravity))
 
     # What it is -----------------------------------------------------------------------------
 
@@ -87,6 +86,15 @@ class Chain:
 
     def __len__(self) -> int:
         return self.n
+
+    def __repr__(self) -> str:
+        return f"Chain({shorten(self.name)}, {cut(self.kinds)}, {self.mass:.3g} kg)"
+
+    @property
+    def key(self) -> str:
+        """All that makes this chain the one it is, exactly: equal for chains of the same bits."""
+        compared = (part.name for part in dataclasses.fields(self) if part.compare)
+        return repr([getattr(self, name) for name in compared])
 
     @property
     def kinds(self) -> str:
@@ -120,14 +128,16 @@ class Chain:
         """
         if name is None:
             return self.n - 1, self.tip
-        for frame in self.frames:
-            if frame.name == name:
-                return frame.link, frame.pose
-        for i, link in enumerate(self.links):
-            if link.name == name:
-                return i, IDENTITY
-        known = ", ".join(self.frame_names)
-        raise ModelError(f"no link or frame named {name!r} in {self.name!r}; it has: {known}")
+        if isinstance(name, str):
+            for frame in self.frames:
+                if frame.name == name:
+                    return frame.link, frame.pose
+            for i, link in enumerate(self.links):
+                if link.name == name:
+                    return i, IDENTITY
+        raise ModelError(
+            f"{cut(self.name)}: " + unknown("link or frame named", name, self.frame_names)
+        )
 
     def on(
         self,
@@ -139,8 +149,7 @@ class Chain:
         ``parameters="minimal"`` carries the minimal combinations of the inertial parameters and
         nothing else.
         """
-        if parameters not in ("natural", "minimal"):
-            raise ModelError(f"parameters are 'natural' or 'minimal', not {parameters!r}")
+        given.choice("parameters", parameters, ("natural", "minimal"))
         if parameters == "minimal":
             return Arm(self, number, self._minimal_bodies)
         return Arm(self, number, [link.inertia for link in self.links])
@@ -151,12 +160,21 @@ class Chain:
 
     # Variations of it -----------------------------------------------------------------------
 
-    def with_gravity(self, gravity: Sequence[float]) -> Chain:
-        """The same arm where ``gravity`` (3,) [m/s^2], in the base frame, is that of free fall."""
-        return dataclasses.replace(self, gravity=dh.vector("gravity", gravity))
+    def with_gravity(self, gravity: ArrayLike, check: Check | None = None) -> Chain:
+        """The same arm under another gravity.
+
+        Args:
+            gravity: acceleration of free fall in the base frame (3,) [m/s^2].
+            check: "error" or "warn", see ``armdyn.load``; this chain's own if not given.
+        """
+        return self._with(check, gravity=given.vector("gravity", gravity))
 
     def with_payload(
-        self, mass: float, com: ArrayLike = (0.0, 0.0, 0.0), inertia: ArrayLike | None = None
+        self,
+        mass: float,
+        com: ArrayLike = (0.0, 0.0, 0.0),
+        inertia: ArrayLike | None = None,
+        check: Check | None = None,
     ) -> Chain:
         """The same arm carrying a load [kg] in the tip frame.
 
@@ -164,29 +182,41 @@ class Chain:
             mass: of the load [kg].
             com: its centre of mass in the tip frame (3,) [m].
             inertia: its tensor about its own centre, in the tip's axes (3, 3) [kg m^2].
+            check: "error" or "warn", see ``armdyn.load``; this chain's own if not given.
         """
         tensor = np.zeros((3, 3)) if inertia is None else inertia
-        about_com = exactly("payload: inertia", tensor, (3, 3))
-        dh.check_symmetric("payload: inertia", about_com)
-        weight = float(exactly("payload: mass", mass, ()))
-        load = Inertia.from_com(weight, dh.vector("payload: com", com), about_com)
+        about_com = given.exactly("payload: inertia", tensor, (3, 3))
+        given.check_symmetric("payload: inertia", about_com)
+        weight = given.number("payload: mass", mass)
+        load = Inertia.from_com(weight, given.vector("payload: com", com), about_com)
         for finding in load.findings():
             raise ModelError(f"payload: {finding}")
         last = self.links[-1]
         body = last.inertia + load.seen_from(self.tip)
-        return dataclasses.replace(self, links=(*self.links[:-1], Link(last.name, body)))
+        return self._with(check, links=(*self.links[:-1], Link(last.name, body)))
 
-    def with_parameters(self, parameters: ArrayLike, order: str = "pinocchio") -> Chain:
-        """The same arm with other inertial parameters, shape (n, 10) or (10 n,)."""
+    def with_parameters(
+        self, parameters: ArrayLike, order: str = "pinocchio", check: Check | None = None
+    ) -> Chain:
+        """The same arm with other inertial parameters.
+
+        Args:
+            parameters: ten a link, shape (n, 10) or (10 n,).
+            order: of the ten, "pinocchio" or "khalil".
+            check: "error" or "warn", see ``armdyn.load``; this chain's own if not given.
+        """
         n = self.n
-        rows = numbers("parameters", parameters)
+        rows = given.numbers("parameters", parameters)
         if rows.shape not in ((n, 10), (10 * n,)):
             raise ModelError(f"parameters have shape ({n}, 10) or ({10 * n},), not {rows.shape}")
         links = (
             Link(link.name, Inertia.from_parameters(row, order))
             for link, row in zip(self.links, rows.reshape(n, 10), strict=True)
         )
-        return dataclasses.replace(self, links=tuple(links))
+        return self._with(check, links=tuple(links))
+
+    def _with(self, check: Check | None, **changes: Any) -> Chain:
+        return dataclasses.replace(self, check=self.check if check is None else check, **changes)
 
     # As text and as a table -----------------------------------------------------------------
 
@@ -206,35 +236,16 @@ class Chain:
 
     # Where it comes from --------------------------------------------------------------------
 
-    @classmethod
+    @staticmethod
     def from_mdh(
-        cls,
         *,
-        b: ArrayLike,
-        beta: ArrayLike,
+        b: ArrayLike | None = None,
+        beta: ArrayLike | None = None,
         d: ArrayLike,
         theta: ArrayLike,
-        joints: str | None = None,
-        mass: ArrayLike | None = None,
-        com: ArrayLike | None = None,
-        inertia: ArrayLike | None = None,
-        inertia_about: Literal["com", "origin"] = "com",
-        parameters: ArrayLike | None = None,
-        order: str = "pinocchio",
-        rotor_inertia: ArrayLike = 0.0,
-        viscous: ArrayLike = 0.0,
-        coulomb: ArrayLike = 0.0,
-        limits: ArrayLike = (-math.inf, math.inf),
-        joint_names: Sequence[str] | None = None,
-        link_names: Sequence[str] | None = None,
-        base: Pose | ArrayLike = IDENTITY,
-        tip: Pose | ArrayLike = IDENTITY,
-        gravity: Sequence[float] = EARTH,
-        frames: Sequence[Frame] = (),
-        name: str = "arm",
-        degrees: bool = False,
-        snap: float = SNAP,
-        check: Literal["error", "warn"] = "error",
+        a: ArrayLike | None = None,
+        alpha: ArrayLike | None = None,
+        **rest: Unpack[dh.Rest],
     ) -> Chain:
         """A chain from a modified DH table (Craig's; the papers' normal driving-axis frames).
 
@@ -243,110 +254,64 @@ class Chain:
             beta: column of the table (n,) [rad].
             d: column of the table (n,) [m]; a prismatic joint adds its q.
             theta: column of the table (n,) [rad]; a revolute joint adds its q.
-            joints: a letter a joint, "R" or "P"; all revolute if not given.
-            mass: of each link (n,) [kg].
-            com: centre of mass of each link, in E_i (n, 3) [m].
-            inertia: tensor of each link in the axes of E_i (n, 3, 3), or its diagonal (n, 3)
-                [kg m^2].
-            inertia_about: the point that ``inertia`` is taken about.
-            parameters: the ten parameters of each link (n, 10), in place of mass, com and inertia.
-            order: the order of ``parameters``, "pinocchio" or "khalil".
-            rotor_inertia: of each motor, reflected to its joint (n,).
-            viscous: friction torque a speed (n,).
-            coulomb: friction, a magnitude a joint (n,), or (at negative, at positive speed) (n, 2).
-            limits: (lower, upper) of each joint (n, 2) [rad or m].
-            joint_names: "joint1", "joint2", ... if not given.
-            link_names: "link1", "link2", ... if not given.
-            base: E_0 in the base frame, before the first row; a Pose or a matrix (4, 4).
-            tip: the tip in E_n; a Pose or a matrix (4, 4).
-            gravity: acceleration of free fall in the base frame (3,) [m/s^2].
-            frames: named frames fixed to links.
-            name: of the arm.
-            degrees: whether beta and theta, and limits of revolute joints, are in degrees.
-            snap: a constant angle within ``snap`` [rad] of a quarter turn becomes it.
-            check: "error" refuses an arm that could not exist, "warn" only logs it.
-        """
-        table = {"b": b, "beta": beta, "d": d, "theta": theta}
-        n, snap = dh.length(table, joints), dh.checked_snap(snap)
-        rows = {key: dh.column(key, value, (n,)) for key, value in table.items()}
-        kinds = joints or "R" * n
-        bounds = dh.column("limits", limits, (n, 2))
-        if degrees:
-            turning = np.array([kind == "R" for kind in kinds])
-            rows["beta"], rows["theta"] = np.radians(rows["beta"]), np.radians(rows["theta"])
-            bounds = np.where(turning[:, None], np.radians(bounds), bounds)
-        joint_names = dh.names("joint_names", joint_names, "joint", n)
-        link_names = dh.names("link_names", link_names, "link", n)
-        notes = dh.snap_angles(rows, snap, joint_names)
-        friction = numbers("coulomb", coulomb)
-        if friction.ndim < 2:
-            friction = np.abs(dh.column("coulomb", friction, (n,)))[:, None] * [-1.0, 1.0] + 0.0
-        scalars = {
-            **rows,
-            "rotor_inertia": dh.column("rotor_inertia", rotor_inertia, (n,)),
-            "viscous": dh.column("viscous", viscous, (n,)),
-            "lower": bounds[:, 0],
-            "upper": bounds[:, 1],
-        }
-        pairs = dh.column("coulomb", friction, (n, 2)).tolist()
-        bodies = dh.bodies(n, mass, com, inertia, inertia_about, parameters, order)
-        before = Pose.mdh(*(float(rows[key][0]) for key in ("b", "beta", "theta", "d")))
-        for key in table:
-            rows[key][0] = 0.0
-        return cls(
-            name=name,
-            joints=tuple(
-                Joint(
-                    joint_names[i],
-                    kinds[i],  # type: ignore[arg-type]
-                    coulomb=tuple(pairs[i]),
-                    **{key: float(column[i]) for key, column in scalars.items()},
-                )
-                for i in range(n)
-            ),
-            links=tuple(map(Link, link_names, bodies)),
-            base=dh.pose("base", base) @ before,
-            tip=dh.pose("tip", tip),
-            gravity=dh.vector("gravity", gravity),
-            frames=tuple_of("frames", frames, Frame),
-            notes=tuple(notes),
-            check=check,
-        )
+            a: Craig's name of b.
+            alpha: Craig's name of beta.
+            **rest: by keyword, in any order:
 
-    @classmethod
+                - ``joints``: a letter a joint, "R" or "P"; all revolute if not given.
+                - ``mass``: of each link (n,) [kg].
+                - ``com``: centre of mass of each link, in E_i (n, 3) [m].
+                - ``inertia``: tensor of each link in the axes of E_i (n, 3, 3), or its diagonal
+                  (n, 3) [kg m^2].
+                - ``inertia_about``: the point that ``inertia`` is taken about, "com" (if not
+                  given) or "origin".
+                - ``parameters``: the ten parameters of each link (n, 10), in place of mass, com
+                  and inertia.
+                - ``order``: the order of ``parameters``, "pinocchio" (if not given) or "khalil".
+                - ``rotor_inertia``: of each motor, reflected to its joint (n,).
+                - ``viscous``: friction torque a speed (n,).
+                - ``coulomb``: friction, a magnitude a joint (n,), or (at negative, at positive
+                  speed) (n, 2).
+                - ``limits``: (lower, upper) of each joint (n, 2) [rad or m].
+                - ``joint_names``: "joint1", "joint2", ... if not given.
+                - ``link_names``: "link1", "link2", ... if not given.
+                - ``base``: E_0 in the base frame, before the first row; a Pose or a matrix (4, 4).
+                - ``tip``: the tip in E_n; a Pose or a matrix (4, 4).
+                - ``gravity``: acceleration of free fall in the base frame (3,) [m/s^2].
+                - ``frames``: named frames fixed to links.
+                - ``name``: of the arm.
+                - ``degrees``: whether beta and theta, and limits of revolute joints, are in
+                  degrees.
+                - ``snap``: a constant angle within ``snap`` [rad] of a quarter turn becomes it.
+                - ``check``: "error" refuses an arm that could not exist, "warn" only logs it.
+        """
+        dh.check_arguments("mdh", rest)
+        first, second = dh.one_of("b", b, "a", a), dh.one_of("beta", beta, "alpha", alpha)
+        return dh.build("mdh", {"b": first, "beta": second, "d": d, "theta": theta}, **rest)
+
+    @staticmethod
     def from_dh(
-        cls, *, a: ArrayLike, alpha: ArrayLike, d: ArrayLike, theta: ArrayLike, **rest: Any
+        *,
+        a: ArrayLike,
+        alpha: ArrayLike,
+        d: ArrayLike,
+        theta: ArrayLike,
+        **rest: Unpack[dh.Rest],
     ) -> Chain:
         """A chain from a standard DH table: frame i-1 -> i is Rz(theta) Tz(d) Tx(a) Rx(alpha).
 
         Takes what ``from_mdh`` takes; com, inertia, parameters, frames and tip are given in the
         standard frame i, which stands at the outer end of link i.
+
+        Args:
+            a: column of the table (n,) [m].
+            alpha: column of the table (n,) [rad].
+            d: column of the table (n,) [m]; a prismatic joint adds its q.
+            theta: column of the table (n,) [rad]; a revolute joint adds its q.
+            **rest: as ``from_mdh`` has it.
         """
-        n = dh.length({"a": a, "alpha": alpha, "d": d, "theta": theta}, rest.get("joints"))
-        lengths, twists = dh.column("a", a, (n,)), dh.column("alpha", alpha, (n,))
-        angles = np.radians(twists) if rest.get("degrees") else twists
-        snap = dh.checked_snap(rest.get("snap", SNAP))
-        outer = dh.outer_frames(lengths, angles, snap)
-        keys = ("mass", "com", "inertia", "inertia_about", "parameters", "order")
-        given = {key: rest.pop(key) for key in keys if key in rest}
-        bodies = dh.bodies(n, **{**dict.fromkeys(keys[:3]), **given})
-        seen = [body.seen_from(pose) for body, pose in zip(bodies, outer, strict=True)]
-        frames = tuple_of("frames", rest.get("frames", ()), Frame)
-        moved = {
-            "frames": dh.frames_in_joints(outer, frames),
-            "tip": outer[-1] @ dh.pose("tip", rest.get("tip", IDENTITY)),
-        }
-        chain = cls.from_mdh(
-            b=[0.0, *lengths[:-1]],
-            beta=[0.0, *twists[:-1]],
-            d=d,
-            theta=theta,
-            parameters=[body.parameters() for body in seen],
-            **{**rest, **moved},
-        )
-        notes = dh.last_twist_moved(chain.joints[-1].name, angles, snap)
-        assign(chain, "notes", (*notes, *chain.notes))
-        return chain
+        dh.check_arguments("dh", rest)
+        return dh.build("dh", {"a": a, "alpha": alpha, "d": d, "theta": theta}, **rest)
 
     @classmethod
     def random(

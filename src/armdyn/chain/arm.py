@@ -43,7 +43,7 @@ class Arm:
     ) -> None:
         self._chain, self._number, self._links = chain, number, links
         self.n = chain.n
-        self.revolute = tuple(joint.kind == "R" for joint in chain.joints)
+        self.revolute = tuple(kind == "R" for kind in chain.kinds)
         self.b = [number(joint.b) for joint in chain.joints]
         self.d = [number(joint.d) for joint in chain.joints]
         betas = [self._constant_turn(joint.beta) for joint in chain.joints]

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from armdyn.chain.pose import Pose, Triple, rotation_about, triple
+from armdyn.chain.given import Triple, triple
+from armdyn.chain.pose import Pose, rotation_about
 
 if TYPE_CHECKING:
     from armdyn.chain import Chain
@@ -32,7 +33,7 @@ class Start(NamedTuple):
 def start(chain: Chain) -> Start:
     """Joints r and s of [lin1999], Theorem 1, and u_r^<i>."""
     n = chain.n
-    r = next((i for i in range(n) if chain.joints[i].kind == "R"), n)
+    r = (chain.kinds + "R").index("R")
     u: dict[int, Triple] = {}
     axis = np.array([0.0, 0.0, 1.0])
     for i in range(r, n):
@@ -71,7 +72,7 @@ def turns_in_place(chain: Chain) -> list[bool]:
         return bool(np.linalg.norm(np.cross(z[r], v)) <= ROUNDING * size)
 
     for i in range(r, s):
-        turning = [m for m in range(r, i) if chain.joints[m].kind == "R"]
+        turning = [m for m in range(r, i) if chain.kinds[m] == "R"]
         in_place[i] = (
             along(gravity, float(np.linalg.norm(gravity)))
             and all(along(z[k], 1.0) for k in range(i))

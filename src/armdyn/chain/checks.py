@@ -5,15 +5,16 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from armdyn.chain.dh import MOST_JOINTS
+from armdyn.chain import dh
+from armdyn.chain.limits import HUGE, MOST_JOINTS
 from armdyn.errors import shorten
 
 if TYPE_CHECKING:
-    from armdyn.chain import Chain
+    from armdyn.chain import Chain, Joint
 
 POSTURES = 3
 SINGULAR = 1e-13  # of M scaled to a unit diagonal; rounding leaves about n eps
@@ -35,8 +36,6 @@ def findings(chain: Chain) -> list[str]:
 def structure(chain: Chain) -> Iterator[str]:
     """What keeps a chain from being one at all, in words."""
     n = len(chain.joints)
-    if chain.check not in ("error", "warn"):
-        yield f"check is 'error' or 'warn', not {shorten(chain.check)}"
     if not 1 <= n <= MOST_JOINTS or n != len(chain.links):
         yield (
             f"expected at least one joint, at most {MOST_JOINTS}, and one link a joint, not "
@@ -48,60 +47,74 @@ def structure(chain: Chain) -> Iterator[str]:
         yield ("the first joint's b, beta, d and theta belong into base=; Chain.from_mdh does that")
     for what, named in (("joint", chain.joints), ("link", chain.links), ("frame", chain.frames)):
         times = Counter(part.name for part in named)
-        yield from (f"{what} name {name!r} is used twice" for name in times if times[name] > 1)
-    numbers = {link.name: i for i, link in enumerate(chain.links)}
+        yield from (
+            f"{what} name {shorten(name)} is used twice" for name in times if times[name] > 1
+        )
+    places = {link.name: i for i, link in enumerate(chain.links)}
     for frame in chain.frames:
-        if numbers.get(frame.name, frame.link) != frame.link:
-            yield f"frame {frame.name!r} bears the name of a link it is not fixed to"
+        if places.get(frame.name, frame.link) != frame.link:
+            yield f"frame {shorten(frame.name)} bears the name of a link it is not fixed to"
         if not -1 <= frame.link < n:
             yield (
-                f"frame {frame.name!r} is fixed to link {frame.link}, but links count from -1 "
-                f"(base) to {n - 1}"
+                f"frame {shorten(frame.name)} is fixed to link {shorten(frame.link)}, but links "
+                f"count from -1 (base) to {n - 1}"
             )
 
 
-def numbers(chain: Chain) -> list[str]:
+def unusable(chain: Chain) -> list[str]:
     """Entries that no method can compute with, or not of the sign they must have, in words."""
     found = [
-        f"link {link.name!r}: {error}" for link in chain.links for error in link.inertia.errors()
+        f"link {shorten(link.name)}: {error}"
+        for link in chain.links
+        for error in link.inertia.errors()
     ]
     for joint in chain.joints:
-        for field in ("b", "beta", "d", "theta", "rotor_inertia", "viscous", "coulomb"):
-            value = getattr(joint, field)
-            if not np.isfinite(value).all():
-                found.append(f"joint {joint.name!r}: {field} must be finite, not {value}")
-        for field in ("rotor_inertia", "viscous", "velocity", "effort"):
-            value = getattr(joint, field)
-            if not value >= 0:
-                found.append(f"joint {joint.name!r}: {field} must not be negative, is {value}")
-        if joint.coulomb[0] > 0 or joint.coulomb[1] < 0:
-            found.append(
-                f"joint {joint.name!r}: coulomb friction is (torque at negative speed <= 0, torque "
-                f"at positive speed >= 0), not {joint.coulomb}"
-            )
-        if not joint.lower <= joint.upper:
-            found.append(
-                f"joint {joint.name!r}: limits must be lower <= upper, not "
-                f"{joint.lower} and {joint.upper}"
-            )
-    if not np.isfinite(chain.gravity).all():
-        found.append(f"gravity must be finite, not {chain.gravity}")
+        found += (f"joint {shorten(joint.name)}: {error}" for error in _of_joint(joint))
+    found += _too_large("gravity", chain.gravity)
     for what, pose in [("base", chain.base), ("tip", chain.tip)] + [
-        (f"frame {frame.name!r}", frame.pose) for frame in chain.frames
+        (f"frame {shorten(frame.name)}", frame.pose) for frame in chain.frames
     ]:
-        if not np.isfinite(pose.matrix).all():
-            found.append(f"{what}: the pose must be finite, not {pose.matrix.tolist()}")
+        large = _too_large("the pose", pose.matrix.tolist())
+        if large:
+            found.append(f"{what}: {large[0]}")
         elif not pose.is_rigid:
             found.append(
-                f"{what}: not a rigid placement (rotation and translation): {pose.matrix.tolist()}"
+                f"{what}: not a rigid placement (rotation and translation): "
+                + shorten(pose.matrix.tolist())
             )
     return found
+
+
+def _of_joint(joint: Joint) -> Iterator[str]:
+    for field in ("b", "beta", "d", "theta", "rotor_inertia", "viscous", "coulomb"):
+        yield from _too_large(field, getattr(joint, field))
+    for field in ("rotor_inertia", "viscous", "velocity", "effort"):
+        value = getattr(joint, field)
+        if not value >= 0:
+            yield f"{field} must not be negative, is {value}"
+    if joint.coulomb[0] > 0 or joint.coulomb[1] < 0:
+        yield (
+            "coulomb friction is (torque at negative speed <= 0, torque at positive speed >= 0), "
+            f"not {joint.coulomb}"
+        )
+    if not joint.lower <= joint.upper:
+        yield f"limits must be lower <= upper, not {joint.lower} and {joint.upper}"
+
+
+def _too_large(what: str, value: Any) -> list[str]:
+    """That something is not finite, or so large that methods overflow."""
+    size = np.abs(value).max()
+    if not np.isfinite(size):
+        return [f"{what} must be finite, not {shorten(value)}"]
+    if size > HUGE:
+        return [f"{what} must be at most {HUGE:g} in size, not {shorten(value)}"]
+    return []
 
 
 def bodies(chain: Chain) -> list[str]:
     """Links that no physical body could be, in words."""
     return [
-        f"link {link.name!r}: {finding}"
+        f"link {shorten(link.name)}: {finding}"
         for link in chain.links
         for finding in link.inertia.findings()
     ]
@@ -109,7 +122,20 @@ def bodies(chain: Chain) -> list[str]:
 
 def massless(chain: Chain) -> list[str]:
     """Links without mass that other links stand on: legal, worth a note."""
-    return [f"link {link.name!r} has no mass" for link in chain.links if link.inertia.is_zero]
+    bare = [link.name for link in chain.links if link.inertia.is_zero]
+    return [f"link {shorten(name)} has no mass" for name in bare]
+
+
+def odd_angles(chain: Chain) -> list[str]:
+    """Angles that look like degrees: legal, worth a note."""
+    notes = []
+    for joint in chain.joints:
+        what = f"joint {shorten(joint.name)}"
+        notes += dh.in_degrees(f"{what}: beta", joint.beta)
+        notes += dh.in_degrees(f"{what}: theta", joint.theta)
+        if joint.kind == "R":
+            notes += dh.in_degrees(f"{what}: a limit", joint.lower, joint.upper)
+    return notes
 
 
 def motion(chain: Chain) -> list[str]:
@@ -121,17 +147,19 @@ def motion(chain: Chain) -> list[str]:
     rotors = np.array([joint.rotor_inertia for joint in chain.joints])
     for q in rng.uniform(-math.pi, math.pi, (POSTURES, chain.n)):
         M: np.ndarray = np.array(mass_matrix(arm, q.tolist())) + np.diag(rotors)
-        if not np.isfinite(M).all():
-            return ["the mass matrix has entries too large for a double; expected SI units"]
         scale = np.sqrt(np.abs(M.diagonal()))
         scale[scale == 0] = 1.0
-        moments, directions = np.linalg.eigh(M / scale / scale[:, None])
+        with np.errstate(over="ignore"):
+            scaled = M / scale / scale[:, None]
+        if not np.isfinite(scaled).all():
+            return [INDEFINITE]
+        moments, directions = np.linalg.eigh(scaled)
         least = int(np.abs(moments).argmin())
         if abs(moments[least]) > SINGULAR:
             return [INDEFINITE] if moments[0] < 0 else []
         worst = int(np.abs(directions[:, least]).argmax())
     name = chain.joints[worst].name
     return [
-        f"joint {name!r} moves nothing that has inertia: the mass matrix is singular at every "
-        "posture tried; give the links beyond it mass, or lock it"
+        f"joint {shorten(name)} moves nothing that has inertia: the mass matrix is singular at "
+        "every posture tried; give the links beyond it mass, or lock it"
     ]

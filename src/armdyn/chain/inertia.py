@@ -7,8 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from armdyn.chain.pose import Pose, Triple, exactly, triple
-from armdyn.errors import ModelError, shorten
+from armdyn.chain.given import Triple, exactly, number, triple
+from armdyn.chain.limits import HUGE
+from armdyn.chain.pose import Pose
+from armdyn.errors import ModelError, shorten, unknown
 
 SLACK = 1e-9  # relative: inertias are printed with rounded digits
 
@@ -26,7 +28,7 @@ NAMES = {
 def places(order: str) -> list[int]:
     """The permutation of a named parameter order."""
     if not isinstance(order, str) or order not in ORDERS:
-        raise ModelError(f"no parameter order {shorten(order)}; known: {', '.join(ORDERS)}")
+        raise ModelError(unknown("parameter order", order, ORDERS))
     return list(ORDERS[order])
 
 
@@ -48,12 +50,13 @@ class Inertia:
         J = exactly("the tensor of a body", tensor, (3, 3))
         h = exactly("the first moment of a body", first_moment, (3,))
         six = tuple(float(J[i]) for i in ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2)))
-        return cls(float(exactly("mass", mass, ())), triple(h), six)  # type: ignore[arg-type]
+        return cls(number("mass", mass), triple(h), six)  # type: ignore[arg-type]
 
     @classmethod
+    @np.errstate(over="ignore", invalid="ignore")
     def from_com(cls, mass: float, com: ArrayLike, about_com: ArrayLike) -> Inertia:
         """From the centre of mass (3,) [m] and the tensor about it (3, 3) [kg m^2]."""
-        m, c = float(exactly("mass", mass, ())), exactly("com", com, (3,))
+        m, c = number("mass", mass), exactly("com", com, (3,))
         J = exactly("the tensor of a body", about_com, (3, 3))
         return cls.of(m, m * c, J + m * _steiner(c))
 
@@ -75,11 +78,13 @@ class Inertia:
         return np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
 
     @property
+    @np.errstate(over="ignore", invalid="ignore")
     def com(self) -> np.ndarray:
         """The centre of mass [m], shape (3,); the origin for a body without mass."""
         return np.array(self.first_moment) / self.mass if self.mass else np.zeros(3)
 
     @property
+    @np.errstate(over="ignore", invalid="ignore")
     def about_com(self) -> np.ndarray:
         """The tensor about the centre of mass, shape (3, 3)."""
         return self.matrix - self.mass * _steiner(self.com)
@@ -89,11 +94,13 @@ class Inertia:
         """Whether nothing is there, no mass, no first moment, no inertia."""
         return self == Inertia()
 
+    @np.errstate(over="ignore", invalid="ignore")
     def __add__(self, other: Inertia) -> Inertia:
         """Two bodies fixed to each other, both given in the same frame."""
         ten = self.parameters() + other.parameters()
         return Inertia.from_parameters(ten)
 
+    @np.errstate(over="ignore", invalid="ignore")
     def seen_from(self, pose: Pose) -> Inertia:
         """The same body in an outer frame in which its own frame stands at ``pose``."""
         R, p = np.array(pose.rotation), np.array(pose.translation)
@@ -106,10 +113,14 @@ class Inertia:
         """What no method can compute with, in words; empty if all is well."""
         ten = self.parameters()
         if not np.isfinite(ten).all():
-            return [f"mass, first moment and inertia must be finite, not {ten.tolist()}"]
-        with np.errstate(over="ignore", invalid="ignore"):
-            if not np.isfinite(self.about_com).all():
-                return ["the inertia about the centre of mass is too large a number for a double"]
+            return [f"mass, first moment and inertia must be finite, not {shorten(ten.tolist())}"]
+        if np.abs(ten).max() > HUGE:
+            return [
+                f"mass, first moment and inertia must be at most {HUGE:g} in size, not "
+                + shorten(ten.tolist())
+            ]
+        if not np.abs(self.about_com).max() <= HUGE**2:
+            return ["the inertia about the centre of mass is too large a number to compute with"]
         return []
 
     def findings(self) -> list[str]:

@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING, NamedTuple, overload
 import numpy as np
 
 from armdyn.chain import axes
+from armdyn.chain.given import Triple
 from armdyn.chain.inertia import NAMES, ORDERS, Inertia
-from armdyn.chain.pose import Pose, Triple
+from armdyn.chain.pose import Pose
 
 if TYPE_CHECKING:
     from armdyn.chain import Chain, Joint
@@ -62,10 +63,10 @@ class MinimalParameters(Sequence[Combination]):
 
     def __init__(self, chain: Chain) -> None:
         self.chain = chain
-        self._elements = elements(chain)
+        self._members = members_of(chain)
         self._handed_in = [handed_in(joint) for joint in chain.joints]
-        pairs = list(zip(self._elements, self._constants(), strict=True))
-        self.names = [f"{e.name}_{i + 1}" for i, row in enumerate(self._elements) for e in row]
+        pairs = list(zip(self._members, self._constants(), strict=True))
+        self.names = [f"{e.name}_{i + 1}" for i, row in enumerate(self._members) for e in row]
         rows = [e.read @ constants for row, constants in pairs for e in row]
         self.coefficients = np.array(rows).reshape(-1, 10 * chain.n)
         self.values: np.ndarray = self.coefficients @ chain.parameters
@@ -102,7 +103,7 @@ class MinimalParameters(Sequence[Combination]):
         bodies = []
         outboard = np.zeros(10)  # of the constants mh, k, U of link i
         last = len(self)
-        for row, inward in zip(reversed(self._elements), reversed(self._handed_in), strict=True):
+        for row, inward in zip(reversed(self._members), reversed(self._handed_in), strict=True):
             first, ten, kept = last - len(row), np.zeros(10), np.zeros(10, bool)
             for e, value in zip(row, self.values[first:last], strict=True):
                 ten += (value - e.read @ outboard) * e.body
@@ -143,6 +144,10 @@ class MinimalParameters(Sequence[Combination]):
     def __str__(self) -> str:
         return "\n".join(map(str, self))
 
+    def __repr__(self) -> str:
+        first = ", ".join([*self.names[:3], *(["..."] if len(self) > 3 else [])])
+        return f"MinimalParameters({len(self)} of {10 * self.chain.n}: {first})"
+
 
 def handed_in(joint: Joint) -> np.ndarray:
     """What a link's constants mh, k, U add to those of the link before it, (10, 10): (C1) to (C3).
@@ -162,7 +167,7 @@ def _seen_from(pose: Pose) -> np.ndarray:
     return np.column_stack(seen)
 
 
-class Element(NamedTuple):
+class Member(NamedTuple):
     """One member of the set, in the constants mh, k, U of its link.
 
     Attributes:
@@ -176,14 +181,14 @@ class Element(NamedTuple):
     body: np.ndarray
 
 
-MH = Element("mh", M, M)
-KX, KY, KZ = Element("kx", MX, MX), Element("ky", MY, MY), Element("kz", MZ, MZ)
-U11_22 = Element("U11-22", XX - YY, XX)
-U12, U13, U23 = Element("U12", XY, XY), Element("U13", XZ, XZ), Element("U23", YZ, YZ)
-U33 = Element("U33", ZZ, ZZ)
+MH = Member("mh", M, M)
+KX, KY, KZ = Member("kx", MX, MX), Member("ky", MY, MY), Member("kz", MZ, MZ)
+U11_22 = Member("U11-22", XX - YY, XX)
+U12, U13, U23 = Member("U12", XY, XY), Member("U13", XZ, XZ), Member("U23", YZ, YZ)
+U33 = Member("U33", ZZ, ZZ)
 
 
-def elements(chain: Chain) -> list[list[Element]]:
+def members_of(chain: Chain) -> list[list[Member]]:
     """The members of Theorem 1's set, link by link; its five cases by number."""
     r, s, u = axes.start(chain)
     in_place = axes.turns_in_place(chain)
@@ -203,7 +208,7 @@ def elements(chain: Chain) -> list[list[Element]]:
     return members
 
 
-def kappas(u: Triple) -> list[Element]:
+def kappas(u: Triple) -> list[Member]:
     """kappa_1i and kappa_2i of a prismatic joint i, r < i < s, by (27) and (28); u is u_r^<i>.
 
     With e = u_i - (u_i.u) u, the part of the joint's axis across u_r, they are (e x u).k_i and
@@ -216,4 +221,4 @@ def kappas(u: Triple) -> list[Element]:
         return []
     one = x * MY - y * MX
     two = across * MZ - z * (x * MX + y * MY)
-    return [Element("kappa1", one, one / across), Element("kappa2", two, two / across)]
+    return [Member("kappa1", one, one / across), Member("kappa2", two, two / across)]

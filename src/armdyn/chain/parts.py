@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-import numpy as np
-
-from armdyn.chain import dh
+from armdyn.chain.given import check_name, exactly, finite, is_whole, number
 from armdyn.chain.inertia import Inertia
-from armdyn.chain.pose import IDENTITY, Pose, exactly
+from armdyn.chain.pose import IDENTITY, Pose
 from armdyn.errors import ModelError, shorten
 
 NUMBERS = (
@@ -44,11 +42,13 @@ class Joint:
     def __post_init__(self) -> None:
         check_name("joint", self.name)
         if not isinstance(self.kind, str) or self.kind not in ("R", "P"):
-            raise ModelError(f"joint {self.name!r}: kind is 'R' or 'P', not {shorten(self.kind)}")
+            raise ModelError(
+                f"joint {shorten(self.name)}: kind is 'R' or 'P', not {shorten(self.kind)}"
+            )
         for key in NUMBERS:
             if type(value := getattr(self, key)) is not float:
-                assign(self, key, float(exactly(f"joint {self.name!r}: {key}", value, ())))
-        friction = exactly(f"joint {self.name!r}: coulomb", self.coulomb, (2,))
+                assign(self, key, number(f"joint {shorten(self.name)}: {key}", value))
+        friction = exactly(f"joint {shorten(self.name)}: coulomb", self.coulomb, (2,))
         assign(self, "coulomb", tuple(friction.tolist()))
 
 
@@ -63,10 +63,10 @@ class Link:
         check_name("link", self.name)
         if not isinstance(self.inertia, Inertia):
             raise ModelError(
-                f"link {self.name!r}: expected an Inertia, not {shorten(self.inertia)}"
+                f"link {shorten(self.name)}: expected an Inertia, not {shorten(self.inertia)}"
             )
         mass, moment, tensor = (
-            exactly(f"link {self.name!r}: {key}", getattr(self.inertia, key), shape).tolist()
+            exactly(f"link {shorten(self.name)}: {key}", getattr(self.inertia, key), shape).tolist()
             for key, shape in (("mass", ()), ("first_moment", (3,)), ("tensor", (6,)))
         )
         assign(self, "inertia", Inertia(mass, tuple(moment), tuple(tensor)))
@@ -85,13 +85,13 @@ class Frame:
 
     def __post_init__(self) -> None:
         check_name("frame", self.name)
-        if not isinstance(self.link, int | np.integer) or isinstance(self.link, bool):
+        if not is_whole(self.link):
             raise ModelError(
-                f"frame {self.name!r}: link is counted from 0, the base -1, not "
+                f"frame {shorten(self.name)}: link is counted from 0, the base -1, not "
                 + shorten(self.link)
             )
         assign(self, "link", int(self.link))
-        assign(self, "pose", dh.pose(f"frame {self.name!r}", self.pose))
+        assign(self, "pose", Pose.given(f"frame {shorten(self.name)}", self.pose))
 
 
 # Making plain data of what was given --------------------------------------------------------
@@ -102,22 +102,8 @@ def assign(owner: object, key: str, value: object) -> None:
     object.__setattr__(owner, key, value)
 
 
-def check_name(what: str, name: str) -> None:
-    """Refuse a name that is no string."""
-    if not isinstance(name, str):
-        raise ModelError(f"the name of a {what} must be a string, not {shorten(name)}")
-
-
-def tuple_of(what: str, given: Any, *kinds: type) -> tuple[Any, ...]:
-    """A tuple of things of one of those kinds, from any sequence of them."""
-    items = tuple(given) if isinstance(given, Iterable) and not isinstance(given, str) else None
-    if items is None or not all(isinstance(item, kinds) for item in items):
-        raise ModelError(f"{what} must be a tuple of {kinds[0].__name__}, not {shorten(given)}")
-    return items
-
-
 def locked_at(pair: Sequence[Any]) -> tuple[str, float]:
     """A locked joint's name and its position."""
     if len(pair) != 2 or not isinstance(pair[0], str):
         raise ModelError(f"locked: expected (name of a joint, position), not {shorten(pair)}")
-    return pair[0], float(exactly(f"locked: joint {pair[0]!r}", pair[1], ()))
+    return pair[0], finite(f"locked: joint {shorten(pair[0])}", pair[1])

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from armdyn.chain.given import Triple, exactly
 from armdyn.errors import ModelError, shorten
-
-Triple = tuple[float, float, float]
 
 QUARTER = math.pi / 2
 
@@ -26,6 +24,8 @@ def quarter_turns(angle: float, snap: float = 0.0) -> int | None:
 
 def cos_sin(angle: float, snap: float = 0.0) -> tuple[float, float]:
     """(cos, sin) of a constant angle [rad], exactly 0 and +-1 at quarter turns."""
+    if not math.isfinite(angle):
+        return math.nan, math.nan
     k = quarter_turns(angle, snap)
     if k is None:
         return math.cos(angle), math.sin(angle)
@@ -39,27 +39,6 @@ def rotation_about(axis: str, angle: float, snap: float = 0.0) -> np.ndarray:
     matrix = np.eye(3)
     matrix[[i, i, j, j], [i, j, i, j]] = c, -s, s, c
     return matrix
-
-
-def numbers(name: str, value: ArrayLike, expected: str = "numbers") -> np.ndarray:
-    """What a user gave as ``name``, as new floats of whatever shape it has."""
-    try:
-        found = np.asarray(value)
-        kind = found.dtype.kind
-        if kind in "biuf" or (kind == "O" and not any(entry is None for entry in found.flat)):
-            return found.astype(float)
-    except (TypeError, ValueError, OverflowError):  # ragged; not a number; too large an integer
-        pass
-    raise ModelError(f"{name} must be {expected}, not {shorten(value)}")
-
-
-def exactly(name: str, value: ArrayLike, shape: tuple[int, ...]) -> np.ndarray:
-    """What a user gave as ``name``, as new floats of that shape: nothing is broadcast."""
-    expected = f"numbers of shape {shape}" if shape else "a number"
-    found = numbers(name, value, expected)
-    if found.shape != shape:
-        raise ModelError(f"{name} must be {expected}, not {shorten(value)}")
-    return found
 
 
 @dataclass(frozen=True)
@@ -82,10 +61,23 @@ class Pose:
         H = exactly("the homogeneous matrix of a pose", matrix, (4, 4))
         pose = cls.of(H[:3, :3], H[:3, 3])
         if not pose.is_rigid or tuple(H[3]) != (0, 0, 0, 1):
-            raise ModelError(f"not a rigid placement (rotation and translation): {H.tolist()}")
+            raise ModelError(
+                f"not a rigid placement (rotation and translation): {shorten(H.tolist())}"
+            )
         return pose
 
     @classmethod
+    def given(cls, name: str, value: Pose | ArrayLike) -> Pose:
+        """What a user gave as ``name``: a pose, or the one that a matrix (4, 4) is."""
+        try:
+            if isinstance(value, Pose):
+                return cls.of(value.rotation, value.translation)
+            return cls.from_matrix(value)
+        except ModelError as error:
+            raise ModelError(f"{name}: {error}") from None
+
+    @classmethod
+    @np.errstate(over="ignore", invalid="ignore")
     def mdh(cls, b: float, beta: float, theta: float, d: float) -> Pose:
         """Rx(beta) Tx(b) Rz(theta) Tz(d): one row of a modified DH table [m, rad]."""
         R = rotation_about("x", beta) @ rotation_about("z", theta)
@@ -99,6 +91,7 @@ class Pose:
         return H
 
     @property
+    @np.errstate(over="ignore", invalid="ignore")
     def is_rigid(self) -> bool:
         """Whether the rotation is one, to 1e-9: its axes of unit length, square, right-handed."""
         R = np.array(self.rotation)
@@ -106,10 +99,12 @@ class Pose:
             return False
         return np.allclose(R @ R.T, np.eye(3), rtol=0, atol=1e-9) and bool(np.linalg.det(R) > 0)
 
+    @np.errstate(over="ignore", invalid="ignore")
     def __matmul__(self, inner: Pose) -> Pose:
         R = np.array(self.rotation)
         return Pose.of(R @ np.array(inner.rotation), R @ inner.translation + self.translation)
 
+    @np.errstate(over="ignore", invalid="ignore")
     def inverse(self) -> Pose:
         """The placement of the outer frame in the inner one."""
         R = np.array(self.rotation).T
@@ -117,9 +112,3 @@ class Pose:
 
 
 IDENTITY = Pose()
-
-
-def triple(values: Sequence[float] | np.ndarray) -> Triple:
-    """Three floats, from anything that holds three."""
-    x, y, z = (float(v) for v in values)
-    return x, y, z

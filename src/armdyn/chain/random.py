@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from armdyn.chain import dh
+from armdyn.chain import given
 from armdyn.chain.pose import Pose
-from armdyn.errors import ModelError, shorten
+from armdyn.errors import ModelError, shorten, unknown
 
 if TYPE_CHECKING:
     from armdyn.chain import Chain
@@ -58,10 +58,10 @@ def draw(n: int, joints: str | None, seed: int, structure: Structure) -> Chain:
     """
     from armdyn.chain import Chain
 
-    if structure not in STRUCTURES:
-        raise ModelError(f"no structure {structure!r}; known: {', '.join(STRUCTURES)}")
-    n, seed = _whole("n", n), _whole("seed", seed)
-    dh.check_count(n)
+    if not isinstance(structure, str) or structure not in STRUCTURES:
+        raise ModelError(unknown("structure", structure, STRUCTURES))
+    n, seed = given.whole("n", n), given.whole("seed", seed)
+    given.check_count(n)
     joints = "R" * n if joints is None else joints
     if not isinstance(joints, str) or len(joints) != n:
         raise ModelError(
@@ -102,14 +102,8 @@ def draw(n: int, joints: str | None, seed: int, structure: Structure) -> Chain:
         com=com,
         inertia=[(J + J.T) / 2 for J in inertia],
         base=Pose.of(turns[n]),
-        name=f"{structure}-{joints}-{seed}",
+        name=f"{structure}-{joints}-{shorten(seed)}",
     )
-
-
-def _whole(what: str, value: int) -> int:
-    if not isinstance(value, int | np.integer) or isinstance(value, bool) or value < 0:
-        raise ModelError(f"{what} must be a whole number of at least 0, not {shorten(value)}")
-    return int(value)
 
 
 def _rotation(A: np.ndarray) -> np.ndarray:

@@ -82,7 +82,7 @@ class Kernels:
         """Object code, from the disk cache or newly made."""
         # What a user registered is not in armdyn's text: then the program itself is the question.
         asked = str(self.program) if registered() else repr(self.asked)
-        key = cache.key(repr(self.chain), asked, kind, dtype, *fingerprint())
+        key = cache.key(self.chain.key, asked, kind, dtype, *fingerprint())
         entry = cache.get(key)
         if entry is None:
             code = jit.compile(self.program, kind, dtype)

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
-from difflib import get_close_matches
+from collections.abc import Mapping
 from importlib import resources
 from pathlib import Path
-from typing import Literal
+from typing import Literal, NamedTuple
 
-from armdyn.chain import SNAP, Chain
-from armdyn.errors import ModelError, shorten
+from numpy.typing import ArrayLike
+
+from armdyn.chain import Chain
+from armdyn.chain.dh import EARTH, SNAP
+from armdyn.chain.limits import MAX_BYTES
+from armdyn.errors import LONGEST, ModelError, cut, listed, meant, shorten
 from armdyn.robot import Robot
 
 MODELS = resources.files("armdyn") / "models"
 SUFFIXES = (".toml", ".urdf")
+OTHERS = {".xacro": "xacro", ".sdf": "sdf", ".world": "sdf", ".mjcf": "mujoco"}  # not read
 
 
 def robots() -> tuple[str, ...]:
@@ -29,7 +33,7 @@ def load(
     base: str | None = None,
     tip: str | None = None,
     lock: Mapping[str, float] | None = None,
-    gravity: Sequence[float] | None = None,
+    gravity: ArrayLike | None = None,
     snap: float | None = None,
     check: Literal["error", "warn"] = "error",
 ) -> Robot:
@@ -51,58 +55,95 @@ def load(
     """
     from armdyn.loaders import toml, urdf  # with their parsers, when first needed
 
-    text, name, suffix = _read(source)
+    text, name, suffix, label = _read(source)
     chain: Chain
-    if suffix == ".urdf":
-        turns = SNAP if snap is None else snap
-        chain = urdf.load(text, name=name, base=base, tip=tip, lock=lock, snap=turns, check=check)
-    elif base is not None or tip is not None or lock:
-        raise ModelError(f"base=, tip= and lock= choose a chain of a URDF; {name!r} is a .toml arm")
-    else:
-        chain = toml.load(text, name=name, snap=snap, check=check)
-    return Robot(chain if gravity is None else chain.with_gravity(gravity))
+    try:
+        if suffix == ".toml":
+            locks = lock is not None and not (isinstance(lock, Mapping) and len(lock) == 0)
+            if base is not None or tip is not None or locks:
+                raise ModelError("base=, tip= and lock= choose a chain of a URDF; this is TOML")
+            chain = toml.load(text, name=name, gravity=gravity, snap=snap, check=check)
+        else:
+            chain = urdf.load(
+                text,
+                name=name,
+                base=base,
+                tip=tip,
+                lock=lock,
+                gravity=EARTH if gravity is None else gravity,
+                snap=SNAP if snap is None else snap,
+                check=check,
+            )
+    except ModelError as error:
+        raise ModelError(label + str(error).removeprefix(label)) from None
+    return Robot(chain)
 
 
-def _read(source: str | bytes | os.PathLike[str]) -> tuple[str | bytes, str | None, str]:
-    """(text, name of the arm if the source has one, kind of the text by suffix)."""
-    from armdyn.loaders.markup import MAX_BYTES, check_size
+class Source(NamedTuple):
+    """What was read: a text, the name of its arm if it has one, and what messages call it."""
 
+    text: str | bytes
+    name: str | None = None
+    suffix: str = ".urdf"  # the kind of the text
+    label: str = ""
+
+
+def _read(source: str | bytes | os.PathLike[str]) -> Source:
     if isinstance(source, bytes):
-        return source, None, ".urdf"
+        return Source(source)
     if not isinstance(source, str | os.PathLike):
         raise ModelError(
             "load takes a robot's name, a path to a .urdf or .toml file, or XML, not "
             + shorten(source)
         )
     if isinstance(source, str) and source.lstrip("\ufeff \t\r\n").startswith("<"):
-        return source, None, ".urdf"
+        return Source(source)
     if isinstance(source, str) and source in robots():
         (entry,) = (e for e in MODELS.iterdir() if Path(e.name).stem == source)
-        return entry.read_bytes(), source, Path(entry.name).suffix
-    path = Path(source)
-    if path.suffix.lower() not in (*SUFFIXES, ".xml"):
-        raise ModelError(_unknown(source))
+        return Source(entry.read_bytes(), source, Path(entry.name).suffix, f"{source}: ")
     try:
-        with path.open("rb") as file:
-            text = file.read(MAX_BYTES + 1)
-            check_size(max(len(text), os.fstat(file.fileno()).st_size), str(path))
+        path = Path(source)
+        if os.path.isdir(path):  # which a name that no file can have is not
+            raise ModelError(f"{_shown(path)} is a directory; expected a .urdf or .toml file in it")
+        if path.suffix.lower() not in (*SUFFIXES, ".xml"):
+            raise ModelError(_unknown(source, path))
+        return _read_file(path)
     except OSError as error:
-        raise ModelError(f"cannot read {path}: {error.strerror}") from None
-    except ValueError as error:
-        if isinstance(error, ModelError):
-            raise
-        raise ModelError(f"cannot read {shorten(str(path))}: {error}") from None
-    return text, path.stem, ".toml" if path.suffix.lower() == ".toml" else ".urdf"
+        raise ModelError(f"cannot read {_shown(Path(source))}: {error.strerror}") from None
+    except ModelError:
+        raise
+    except (ValueError, TypeError) as error:  # a name that no file can have
+        raise ModelError(f"cannot read {shorten(source)}: {error}") from None
 
 
-def _unknown(source: str | os.PathLike[str]) -> str:
+def _read_file(path: Path) -> Source:
+    from armdyn.loaders.markup import check_size
+
+    with path.open("rb") as file:
+        text = file.read(MAX_BYTES + 1)
+        check_size(max(len(text), os.fstat(file.fileno()).st_size), _shown(path))
+    if not text.strip():
+        raise ModelError(f"{_shown(path)} is empty; expected an arm in URDF or TOML")
+    suffix = ".toml" if path.suffix.lower() == ".toml" else ".urdf"
+    return Source(text, path.stem, suffix, f"{cut(path.name)}: ")
+
+
+def _shown(path: Path) -> str:
+    """A path as messages show it: its end is what tells files apart."""
+    text = str(path)
+    return text if len(text) <= LONGEST else f"... {text[4 - LONGEST :]}"
+
+
+def _unknown(source: str | os.PathLike[str], path: Path) -> str:
+    """Why a source that names no shipped arm cannot be read, and what to do."""
+    from armdyn.loaders.markup import FOREIGN
+
+    if path.suffix.lower() in OTHERS:
+        return f"{_shown(path)} is {FOREIGN[OTHERS[path.suffix.lower()]]}"
     if not isinstance(source, str):
-        name = os.fspath(source)
-        hint = f"; load({name!r}) is the shipped arm" if name in robots() else ""
-        return f"{name!r} is no path to a .urdf or .toml file{hint}"
-    near = get_close_matches(source, robots(), 1)
-    hint = f"did you mean {near[0]!r}? " if near else ""
+        hint = f"; load({str(path)!r}) is the shipped arm" if str(path) in robots() else ""
+        return f"{shorten(str(path))} is no path to a .urdf or .toml file{hint}"
     return (
-        f"no robot named {source!r}; {hint}expected a path to a .urdf or .toml file, or one of: "
-        + ", ".join(robots())
+        f"no robot named {shorten(source)}; {meant(source, robots())}expected a path to a .urdf or "
+        f".toml file, or one of: {listed(robots())}"
     )

@@ -7,12 +7,15 @@ import re
 from dataclasses import dataclass
 from xml.parsers import expat
 
+from armdyn.chain.limits import MAX_BYTES, MAX_DEPTH, MAX_ELEMENTS
 from armdyn.errors import LONGEST, ArmdynError, ModelError, shorten
 
-MAX_BYTES = 10_000_000  # no arm's text is longer; what is, is refused unread
-MAX_DEPTH = 64  # elements within elements; a URDF needs six
-MAX_ELEMENTS = 100_000  # in all; a humanoid has some thousands
-NUMBER = re.compile(r"[-+]?(?:[0-9]++\.?[0-9]*+|\.[0-9]++)(?:[eE][-+]?[0-9]++)?")
+FOREIGN = {  # what people have in place of a URDF, by its root, and what to do about it
+    "sdf": "SDF, which armdyn does not read; convert it to URDF",
+    "mujoco": "MuJoCo's MJCF, which armdyn does not read; convert it to URDF",
+    "xacro": "a xacro macro; expand it first: xacro arm.xacro > arm.urdf",
+}
+DECIMAL = re.compile(r"[-+]?(?:[0-9]++\.?[0-9]*+|\.[0-9]++)(?:[eE][-+]?[0-9]++)?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +82,7 @@ class Element:
         expected = "one finite number" if count == 1 else f"{count} finite numbers"
         if "${" in self.text(attribute):
             raise self.wrong(attribute, "is a xacro expression; run xacro first")
-        if len(words) != count or not all(NUMBER.fullmatch(word) for word in words):
+        if len(words) != count or not all(DECIMAL.fullmatch(word) for word in words):
             raise self.wrong(attribute, f"will not do; expected {expected}")
         numbers = [float(word) for word in words]
         if not all(math.isfinite(number) for number in numbers):

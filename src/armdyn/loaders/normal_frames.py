@@ -17,8 +17,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from armdyn.chain.pose import QUARTER, Pose, Triple, cos_sin, quarter_turns, rotation_about
-from armdyn.errors import ModelError
+from armdyn.chain.given import Triple
+from armdyn.chain.pose import QUARTER, Pose, cos_sin, quarter_turns, rotation_about
+from armdyn.errors import ModelError, shorten
 
 EPS = sys.float_info.epsilon
 ROUNDING = 64 * EPS  # of a rotation's entries, or of the arm's length: noise, read as zero
@@ -56,7 +57,7 @@ class Extent:
 
 
 @dataclass(frozen=True)
-class Row:
+class TableRow:
     """One row of the modified DH table, and where E_i stands in link i's own frame."""
 
     b: float
@@ -80,7 +81,7 @@ class Step:
 
 def normal_frames(
     axes: Sequence[Axis], extent: Extent, snap: float, moved: float = 0.0
-) -> tuple[list[Row], list[str]]:
+) -> tuple[list[TableRow], list[str]]:
     """The rows of the table, the first of them zero, and notes on what was moved or lost.
 
     Args:
@@ -92,7 +93,7 @@ def normal_frames(
     """
     reach = extent.reach
     joint_frames = _joint_frames(axes, reach)
-    rows: list[Row] = []
+    rows: list[TableRow] = []
     notes: list[str] = []
     before = Step(0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
     for i, axis in enumerate(axes):
@@ -106,10 +107,10 @@ def normal_frames(
         angles = before.beta, _angle(step.turn_out - before.turn_in)
         beta, theta = (_angle(angle, snap) for angle in angles)
         if i == 0:
-            rows.append(Row(0.0, 0.0, 0.0, 0.0, tidy(frame, reach)))
+            rows.append(TableRow(0.0, 0.0, 0.0, 0.0, tidy(frame, reach)))
         else:
             d = _length(step.slide_out - before.slide_in, reach)
-            rows.append(Row(before.b, beta, d, theta, tidy(frame, reach)))
+            rows.append(TableRow(before.b, beta, d, theta, tidy(frame, reach)))
             notes += _moved(axis.name, angles, (beta, theta))
             moves = abs(beta - angles[0]), abs(theta - angles[1])
             moved += sum(move for move in moves if move > PARALLEL)
@@ -120,7 +121,9 @@ def normal_frames(
     return _with_offsets_in_slides(axes, rows, reach), notes
 
 
-def _with_offsets_in_slides(axes: Sequence[Axis], rows: Sequence[Row], reach: float) -> list[Row]:
+def _with_offsets_in_slides(
+    axes: Sequence[Axis], rows: Sequence[TableRow], reach: float
+) -> list[TableRow]:
     """An offset along a revolute axis that is parallel to a prismatic one goes into the slide.
 
     There it costs nothing, for the slide varies anyway.
@@ -264,7 +267,7 @@ def _facing(turn: float, turn_in: float, w: np.ndarray, reach: float) -> float:
 def _moved(name: str, angles: tuple[float, float], snapped: tuple[float, float]) -> list[str]:
     moves = [after - before for before, after in zip(angles, snapped, strict=True)]
     return [
-        f"joint {name!r}: {what} snapped by {move:.1e} rad to a quarter turn"
+        f"joint {shorten(name)}: {what} snapped by {move:.1e} rad to a quarter turn"
         for what, move in zip(("beta", "theta"), moves, strict=True)
         if abs(move) > ROUNDING
     ]
@@ -281,8 +284,8 @@ def _losses(
     angle = _angle_off_parallel(np.array(across.rotation)[:, 2])
     if angle <= ROUNDING or angle >= max(STEEP, snap):
         return []
-    first, second = axes[i].name, axes[i + 1].name
-    pair = f"the axes of joints {first!r} and {second!r} are {angle:.2e} rad off parallel"
+    first, second = shorten(axes[i].name), shorten(axes[i + 1].name)
+    pair = f"the axes of joints {first} and {second} are {angle:.2e} rad off parallel"
     if angle <= max(PARALLEL, snap):
         return [f"{pair}: made parallel, which may {COSTS} {_tilted(angle, extent, i + 1)}"]
     away = max(abs(step.slide_out), abs(step.slide_in))

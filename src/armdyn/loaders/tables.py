@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import reprlib
 import tomllib
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from armdyn.chain.pose import Triple, triple
-from armdyn.errors import ModelError
+from armdyn.chain.given import Triple, triple
+from armdyn.errors import ModelError, cut, listed, meant, shorten
 
 Shape = tuple[int, ...]
 
@@ -26,7 +25,7 @@ def parse(text: str | bytes) -> dict[str, Any]:
     try:
         return tomllib.loads(text.decode("utf-8-sig") if isinstance(text, bytes) else text)
     except (ValueError, RecursionError) as error:
-        raise ModelError(f"not a TOML file: {error}") from None
+        raise ModelError(f"not a TOML file: {cut(str(error))}") from None
 
 
 class Table:
@@ -34,10 +33,13 @@ class Table:
 
     def __init__(self, where: str, entries: object, known: Sequence[str]) -> None:
         if not isinstance(entries, dict):
-            raise ModelError(f"{where} must be a table, not {reprlib.repr(entries)}")
+            raise ModelError(f"{where} must be a table, not {shorten(entries)}")
         for key in entries:
             if key not in known:
-                raise ModelError(f"{where}: unknown key {key!r}; known: {', '.join(known)}")
+                hint = f". {meant(key, known)}".rstrip(" .")
+                raise ModelError(
+                    f"{where}: unknown key {shorten(key)}; known: {listed(known)}{hint}"
+                )
         self.where, self.entries = where, entries
 
     def __contains__(self, key: str) -> bool:
@@ -47,7 +49,7 @@ class Table:
         """The error to raise where ``key`` is missing or holds something else."""
         if key not in self.entries:
             return ModelError(f"{self.where}: the key {key!r} is missing; expected {expected}")
-        found = reprlib.repr(self.entries[key])
+        found = shorten(self.entries[key])
         return ModelError(f"{self.where}: {key} must be {expected}, not {found}")
 
     def array(
@@ -101,7 +103,12 @@ class Table:
         """One of a few words."""
         value = self.entries.get(key, default)
         if not isinstance(value, str) or value not in options:
-            raise self.wrong(key, " or ".join(map(repr, options)))
+            words = (
+                " or ".join(map(shorten, options))
+                if len(options) < 5
+                else "one of: " + listed(map(repr, options))
+            )
+            raise self.wrong(key, words)
         return value
 
     def table(self, key: str, known: Sequence[str]) -> Table:
@@ -118,7 +125,7 @@ class Table:
 
 def _called(key: str, i: int, row: object) -> str:
     name = row.get("name") if isinstance(row, dict) else None
-    return f"{key} {name!r}" if isinstance(name, str) else f"{key} {i + 1}"
+    return f"{key} {shorten(name)}" if isinstance(name, str) else f"{key} {i + 1}"
 
 
 def _shape(value: object) -> Shape | None:

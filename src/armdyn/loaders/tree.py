@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -10,13 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from armdyn.chain import dh
+from armdyn.chain import dh, given
+from armdyn.chain.given import Triple
 from armdyn.chain.inertia import Inertia
-from armdyn.chain.pose import IDENTITY, Pose, Triple, cos_sin
-from armdyn.errors import ModelError
-
-LARGEST = 1e9  # m, rad, kg or kg m^2: no arm has more of anything, and no square overflows
-LISTED = 20  # names in a message
+from armdyn.chain.limits import LARGEST
+from armdyn.chain.pose import IDENTITY, Pose, cos_sin
+from armdyn.errors import ModelError, listed, meant, shorten
 
 
 @dataclass(frozen=True)
@@ -47,7 +45,8 @@ class TreeJoint:
             return self.origin
         if self.type in ("floating", "planar"):
             raise ModelError(
-                f"joint {self.name!r} is {self.type}: it can be locked at 0 only, not at {position}"
+                f"joint {shorten(self.name)} is {self.type}: it can be locked at 0 only, not at "
+                f"{position}"
             )
         if self.type == "prismatic":
             return self.origin @ Pose.of(np.eye(3), position * np.array(self.axis))
@@ -72,17 +71,15 @@ class Tree:
         for end, link in (("parent", joint.parent), ("child", joint.child)):
             if link not in self.links:
                 raise ModelError(
-                    f"joint {joint.name!r}: {end} link {link!r} is unknown; expected one of: "
-                    + _listed(self.links)
+                    f"joint {shorten(joint.name)}: {end} link {shorten(link)} is unknown; "
+                    f"{meant(link, self.links)}expected one of: {_quoted(self.links)}"
                 )
         if joint.child in self.arriving:
             raise ModelError(
-                f"link {joint.child!r} is the child of joints "
-                f"{self.arriving[joint.child].name!r} and {joint.name!r}, which closes a loop; "
-                "expected one parent a link"
+                f"link {shorten(joint.child)} is the child of joints "
+                f"{shorten(self.arriving[joint.child].name)} and {shorten(joint.name)}, which "
+                "closes a loop; expected one parent a link"
             )
-        if joint.mimics and joint.mimics[0] not in self.joints:
-            raise ModelError(f"joint {joint.name!r} mimics {joint.mimics[0]!r}, which is no joint")
         self.arriving[joint.child] = joint
         self.leaving[joint.parent].append(joint)
 
@@ -90,13 +87,13 @@ class Tree:
         roots = [name for name in self.links if name not in self.arriving]
         if len(roots) > 1:
             raise ModelError(
-                f"{len(roots)} links have no parent ({_listed(roots)}); expected one root"
+                f"{len(roots)} links have no parent ({_quoted(roots)}); expected one root"
             )
         reached = {joint.child for joint in self.below(roots[0])} if roots else set()
         for name in self.links:
             if name not in reached and name not in roots:
                 raise ModelError(
-                    f"joints form a loop: {_listed(self._loop(name))}; expected a tree"
+                    f"joints form a loop: {_quoted(self._loop(name))}; expected a tree"
                 )
         if not roots:
             raise ModelError("the robot has no link; expected at least two and a joint")
@@ -122,7 +119,10 @@ class Tree:
     def link(self, name: str, what: str) -> str:
         """The name of a link, checked to be one."""
         if not isinstance(name, str) or name not in self.links:
-            raise ModelError(f"{what}={name!r} is no link; expected one of: " + _listed(self.links))
+            raise ModelError(
+                f"{what}={shorten(name)} is no link; {meant(name, self.links)}expected one of: "
+                + _quoted(self.links)
+            )
         return name
 
 
@@ -141,14 +141,24 @@ class Serial:
     notes: list[str]
 
 
-def choose(tree: Tree, base: str | None, tip: str | None, lock: Mapping[str, float]) -> Serial:
+def choose(
+    tree: Tree,
+    base: str | None,
+    tip: str | None,
+    lock: Mapping[str, float],
+    check: str = "error",
+) -> Serial:
     """The joints between base and tip or, without a tip, those of the trunk.
 
     The trunk follows moving joints from the base until a body carries two or more of them; what
     lies beyond is locked at zero. A joint that mimics another is locked where that one puts it.
+    ``check="warn"`` takes a joint that mimics none of the tree's for one that follows nothing.
     """
     start = tree.root if base is None else tree.link(base, "base")
     _check_lock(tree, lock)
+    lost = [j for j in tree.joints.values() if j.mimics and j.mimics[0] not in tree.joints]
+    if lost and check == "error":
+        raise ModelError(_follows_nothing(lost[0]))
     held = {name for name in tree.joints if tree.joints[name].type == "fixed"}
     held |= {name for name, joint in tree.joints.items() if _leader(tree, joint, lock)[0] in lock}
     if tip is None:
@@ -157,22 +167,43 @@ def choose(tree: Tree, base: str | None, tip: str | None, lock: Mapping[str, flo
         moving = _path(tree, start, tree.link(tip, "tip"), held)
     if not moving:
         raise ModelError(
-            f"no joint moves between base {start!r} and "
-            f"{'any tip' if tip is None else f'tip {tip!r}'}; expected at least one"
+            f"no joint moves between base {shorten(start)} and "
+            f"{'any tip' if tip is None else f'tip {shorten(tip)}'}; expected at least one"
         )
-    dh.check_count(len(moving))
+    given.check_count(len(moving))
     for joint in moving:
         _refuse_unmovable(joint)
+    notes = [f"{_follows_nothing(joint)}; it is locked" for joint in lost]
     names = {joint.name for joint in moving}
     still = [j for j in tree.below(start) if j.type != "fixed" and j.name not in names]
     locked = {joint.name: _position(tree, joint, lock) for joint in still}
-    notes = [
-        f"joint {joint.name!r} mimics {leader!r}, which moves, but is locked at "
+    notes += [
+        f"joint {shorten(joint.name)} mimics {shorten(leader)}, which moves, but is locked at "
         f"{locked[joint.name]:g}"
         for joint in still
         if (leader := _leader(tree, joint, lock)[0]) in names
     ]
+    notes += (note for name in lock for note in _odd_lock(tree.joints[name], locked.get(name)))
     return Serial(start, moving[-1].child if tip is None else tip, moving, locked, notes)
+
+
+def _follows_nothing(joint: TreeJoint) -> str:
+    assert joint.mimics is not None
+    return f"joint {shorten(joint.name)} mimics {shorten(joint.mimics[0])}, which is no joint"
+
+
+def _odd_lock(joint: TreeJoint, position: float | None) -> list[str]:
+    """Notes on a lock that the joint's limits, or the size of an angle, speak against."""
+    if position is None:  # inboard of the base
+        return []
+    what = f"joint {shorten(joint.name)}"
+    notes = [] if joint.type == "prismatic" else dh.in_degrees(f"lock: {what}", position)
+    lower, upper = (joint.properties.get(end, position) for end in ("lower", "upper"))
+    if not lower <= position <= upper:
+        notes.append(
+            f"{what} is locked at {position:g}, outside its limits {lower:g} and {upper:g}"
+        )
+    return notes
 
 
 def _trunk(tree: Tree, base: str, held: set[str]) -> list[TreeJoint]:
@@ -185,9 +216,9 @@ def _trunk(tree: Tree, base: str, held: set[str]) -> list[TreeJoint]:
         beyond = [joint.child for start in found for joint in (start, *tree.below(start.child))]
         tips = [name for name in beyond if not tree.leaving[name]]
         raise ModelError(
-            f"the arm branches at its base {base!r}, into joints "
-            f"{_listed(joint.name for joint in found)}; choose one of its tips by tip=: "
-            + _listed(tips)
+            f"the arm branches at its base {shorten(base)}, into joints "
+            f"{_quoted(joint.name for joint in found)}; choose one of its tips by tip=: "
+            + _quoted(tips)
         )
     return moving
 
@@ -208,7 +239,7 @@ def _path(tree: Tree, base: str, tip: str, held: set[str]) -> list[TreeJoint]:
     link = tip
     while link != base:
         if link == tree.root:
-            raise ModelError(f"tip={tip!r} is not outboard of base={base!r}")
+            raise ModelError(f"tip={shorten(tip)} is not outboard of base={shorten(base)}")
         joints.append(tree.arriving[link])
         link = joints[-1].parent
     return [joint for joint in reversed(joints) if joint.name not in held]
@@ -216,37 +247,33 @@ def _path(tree: Tree, base: str, tip: str, held: set[str]) -> list[TreeJoint]:
 
 def _refuse_unmovable(joint: TreeJoint) -> None:
     remedy = (
-        f"lock={{{joint.name!r}: 0.0}} locks it, and tip= (or base=) ends the chain before "
+        f"lock={{{shorten(joint.name)}: 0.0}} locks it, and tip= (or base=) ends the chain before "
         "(or starts it after) it"
     )
     if joint.mimics:
         raise ModelError(
-            f"joint {joint.name!r} mimics {joint.mimics[0]!r}; expected joints that move by "
-            f"themselves: {remedy}"
+            f"joint {shorten(joint.name)} mimics {shorten(joint.mimics[0])}; expected joints that "
+            f"move by themselves: {remedy}"
         )
     if joint.type in ("floating", "planar"):
         raise ModelError(
-            f"joint {joint.name!r} is {joint.type}; expected revolute, continuous, prismatic or "
-            f"fixed joints: {remedy}"
+            f"joint {shorten(joint.name)} is {joint.type}; expected revolute, continuous, "
+            f"prismatic or fixed joints: {remedy}"
         )
 
 
 def _check_lock(tree: Tree, lock: Mapping[str, float]) -> None:
     if not isinstance(lock, Mapping):
-        raise ModelError(f"lock is a mapping from joints to positions, not {lock!r}")
+        raise ModelError(f"lock is a mapping from joints to positions, not {shorten(lock)}")
     for name, position in lock.items():
         if name not in tree.joints:
             raise ModelError(
-                f"lock names {name!r}, which is no joint; expected one of: " + _listed(tree.joints)
+                f"lock names {shorten(name)}, which is no joint; {meant(name, tree.joints)}"
+                f"expected one of: {_quoted(tree.joints)}"
             )
         if tree.joints[name].type == "fixed":
-            raise ModelError(f"lock names joint {name!r}, which is fixed already")
-        try:
-            finite = math.isfinite(position)
-        except (TypeError, OverflowError):
-            finite = False
-        if not finite:
-            raise ModelError(f"lock: joint {name!r} needs a finite position, not {position!r}")
+            raise ModelError(f"lock names joint {shorten(name)}, which is fixed already")
+        given.finite(f"lock: joint {shorten(name)}", position)
 
 
 def _leader(tree: Tree, joint: TreeJoint, lock: Mapping[str, float]) -> tuple[str, float, float]:
@@ -256,12 +283,12 @@ def _leader(tree: Tree, joint: TreeJoint, lock: Mapping[str, float]) -> tuple[st
     """
     ratio, offset = 1.0, 0.0
     seen = {joint.name: None}
-    while joint.mimics and joint.name not in lock:
+    while joint.mimics and joint.mimics[0] in tree.joints and joint.name not in lock:
         name, multiplier, added = joint.mimics
         ratio, offset = ratio * multiplier, ratio * added + offset
         joint = tree.joints[name]
         if name in seen:
-            raise ModelError(f"joints mimic one another in a circle: {_listed([*seen, name])}")
+            raise ModelError(f"joints mimic one another in a circle: {_quoted([*seen, name])}")
         seen[name] = None
     return joint.name, ratio, offset
 
@@ -271,7 +298,8 @@ def _position(tree: Tree, joint: TreeJoint, lock: Mapping[str, float]) -> float:
     position = ratio * float(lock.get(leader, 0.0)) + offset
     if not abs(position) <= LARGEST:
         raise ModelError(
-            f"joint {joint.name!r} would be locked at {position:g}; expected at most {LARGEST:g}"
+            f"joint {shorten(joint.name)} would be locked at {position:g}; expected at most "
+            f"{LARGEST:g}"
         )
     return position
 
@@ -287,10 +315,10 @@ def _rotation(axis: Triple, angle: float) -> np.ndarray:
 def _refuse_twins(what: str, names: Iterable[str]) -> None:
     twins = [name for name, times in Counter(names).items() if times > 1]
     if twins:
-        raise ModelError(f"{what} name {twins[0]!r} is used twice; expected names of their own")
+        raise ModelError(
+            f"{what} name {shorten(twins[0])} is used twice; expected names of their own"
+        )
 
 
-def _listed(names: Iterable[str]) -> str:
-    shown = [repr(name) for name in names]
-    more = f" and {len(shown) - LISTED} more" if len(shown) > LISTED else ""
-    return ", ".join(shown[:LISTED]) + more
+def _quoted(names: Iterable[str]) -> str:
+    return listed(map(repr, names))

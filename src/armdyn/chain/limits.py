@@ -1,0 +1,13 @@
+"""What is too much for an arm: every limit on what is accepted, and why it stands where it does."""
+
+# Numbers
+LARGEST = 1e9  # m, rad, kg or kg m^2 in a description: no arm has more, and no square overflows
+HUGE = 1e50  # in a chain, whose frames may lie far off: a product of six still fits a double
+
+# Arms
+MOST_JOINTS = 1000  # checks and programs grow with the square and more of them
+
+# Texts
+MAX_BYTES = 10_000_000  # no arm's text is longer; what is, is refused unread
+MAX_DEPTH = 64  # XML elements within elements; a URDF needs six
+MAX_ELEMENTS = 100_000  # XML elements in all; a humanoid has some thousands

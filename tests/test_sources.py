@@ -1,0 +1,108 @@
+"""What load is given: names, paths and texts; every error says which of them was wrong."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from armdyn import ModelError
+from armdyn.chain.limits import MAX_BYTES
+from armdyn.errors import shorten
+from armdyn.loaders import load as load_file
+from armdyn.loaders import urdf
+from tests.test_bad_input import ELBOW, GOOD, UPPER, in_joint
+
+
+def test_file_of_100_megabytes_is_refused_unread(tmp_path):
+    path = tmp_path / "arm.urdf"
+    with path.open("wb") as file:
+        file.truncate(100_000_000)
+    with pytest.raises(ModelError, match=r"arm\.urdf has 100000000 bytes"):
+        load_file(path)
+
+
+@pytest.mark.skipif(not Path("/dev/zero").exists(), reason="no endless file here")
+def test_endless_file_is_read_no_further_than_the_limit(tmp_path):
+    path = tmp_path / "arm.urdf"
+    path.symlink_to("/dev/zero")
+    with pytest.raises(ModelError, match=rf"arm\.urdf has {MAX_BYTES + 1} bytes"):
+        load_file(path)
+
+
+@pytest.mark.parametrize(
+    ("source", "message"),
+    [
+        (None, "load takes a robot's name, a path .* or XML, not None"),
+        (5, "load takes a robot's name, a path .* or XML, not 5"),
+        ("a\0.urdf", r"cannot read 'a\\x00.urdf': embedded null"),
+        (Path("panda"), r"'panda' is no path to a .urdf or .toml file; load\('panda'\) is"),
+        (Path("arm.txt"), "'arm.txt' is no path to a .urdf or .toml file$"),
+        (b"<robot/>", "the robot has no link"),
+        ("puma56", "no robot named 'puma56'; did you mean 'puma560'"),
+        ("x" * 5000, "no robot named 'xxx.{,100}; expected a path"),
+        ("arm.xacro", "arm.xacro is a xacro macro; expand it first"),
+        ("arm.urdf.xacro", "arm.urdf.xacro is a xacro macro; expand it first"),
+        (Path("arm.sdf"), "arm.sdf is SDF, which armdyn does not read; convert it to URDF"),
+        ("arm.mjcf", "arm.mjcf is MuJoCo's MJCF, which armdyn does not read"),
+        (b"<mujoco/>", "expected <robot>: this is MuJoCo's MJCF, which armdyn does not read"),
+        (
+            b'<robot><xacro:include filename="arm.xacro"/></robot>',
+            "<xacro:include> on line 1 is a xacro macro; expand it first",
+        ),
+        (b"<sdf/>", "expected <robot>: this is SDF, which armdyn does not read"),
+        ("/", "/ is a directory; expected a .urdf or .toml file in it"),
+        (Path("x" * 5000 + ".urdf"), r"cannot read \.\.\. x{50,80}\.urdf: "),
+        (b"panda", "not well-formed XML"),
+    ],
+    ids=shorten,
+)
+def test_sources_that_cannot_be_read(source, message):
+    with pytest.raises(ModelError, match=message):
+        load_file(source)
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "message"),
+    [
+        ("arm.urdf", in_joint(ELBOW, "continuous", "screw"), "arm.urdf: joint 'elbow' type='scr"),
+        ("arm.urdf", in_joint(UPPER, '"1"', '"-1"'), "arm.urdf: arm: link 'upper': mass -1 kg"),
+        ("arm.urdf", GOOD[:-20], "arm.urdf: not well-formed XML"),
+        ("a.xml", "<mujoco/>", "a.xml: <mujoco> on line 1 is the root of the XML; expected <robot"),
+        ("arm.toml", "joint = 3", "arm.toml: top level: joint must be tables"),
+        ("arm.toml", "name = ", "arm.toml: not a TOML file"),
+        ("arm.toml", " \n", "arm.toml is empty; expected an arm in URDF or TOML"),
+        ("arm.urdf", "", "arm.urdf is empty; expected an arm in URDF or TOML"),
+    ],
+)
+def test_errors_name_the_file(tmp_path, name, text, message):
+    path = tmp_path / name
+    path.write_text(text)
+    with pytest.raises(ModelError, match=re.escape(message)):
+        load_file(path)
+
+
+def test_a_directory_is_called_one(tmp_path):
+    for folder in (tmp_path, tmp_path / "arm.urdf"):
+        folder.mkdir(exist_ok=True)
+        with pytest.raises(ModelError, match="is a directory; expected a .urdf or .toml file"):
+            load_file(folder)
+
+
+def test_errors_of_a_shipped_arm_name_it():
+    with pytest.raises(ModelError, match="^panda: tip='panda_link' is no link; did you mean"):
+        load_file("panda", tip="panda_link")
+    with pytest.raises(
+        ModelError, match="^puma560: base=, tip= and lock= choose a chain of a URDF"
+    ):
+        load_file("puma560", tip="link1")
+
+
+def test_bytes_are_xml():
+    assert load_file(GOOD.encode()).chain == urdf.load(GOOD)
+
+
+@pytest.mark.parametrize("gravity", [[1, 2], 9.81, "abc"])
+@pytest.mark.parametrize("name", ["panda", "two_link"])
+def test_gravity_of_a_file_is_three_numbers(name, gravity):
+    with pytest.raises(ModelError, match=r"gravity must be numbers of shape \(3,\)"):
+        load_file(name, gravity=gravity)
