@@ -304,12 +304,16 @@ def test_calls_leave_nothing_behind(front):
 
 def test_a_function_in_a_cycle_is_collected(front):
     class Owner:
-        def method(self, q, qd):
+        def method(self, q, qd, by=None):
             return self
 
+        def choose(self, **options):
+            return self.f
+
     owner = Owner()
-    owner.f = function(front, Polynomials(), owner.method)
+    owner.f = function(front, Polynomials(), calls.Options(owner.method, owner.choose))
     owner.f(*states())
+    owner.f(*states(), "b")  # the function has itself among those it chose
     gone = weakref.ref(owner)
     del owner
     gc.collect()

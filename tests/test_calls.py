@@ -257,20 +257,57 @@ def test_calls_of_another_form(front):
             call()
 
 
-def test_otherwise_takes_the_calls_of_another_form(front):
-    def method(q, qd, *, method=None, out=None):
-        """What it is."""
-        return q, qd, method, out
+def test_options_choose_the_function_that_answers(front):
+    """``by="b"``: the polynomials of another function, whoever looks and however it is asked."""
 
-    f = function(front, Polynomials(), method)
+    def method(q, qd, by=None, *, wide=False, out=None, threads=None):
+        """What it is."""
+
+    chosen = []
+
+    def choose(**options):
+        chosen.append(options)
+        return f if options.get("by") is None else other
+
+    theirs = Polynomials(shapes=((N,), (N, N)))
+    other = function(front, theirs)
+    f = function(front, Polynomials(), calls.Options(method, choose))
     q, qd = states()
-    assert f(q, qd, method="lin") == (q, qd, "lin", None)
-    assert f(q, qd=qd, out=3) == (q, qd, None, 3)
+    for _ in range(3):
+        for found in (
+            f(q, qd, "b"),
+            f(q, qd, by="b"),
+            f(q, by="b", qd=qd),
+            f(q, qd, "b", wide=True, threads=1),
+            f(q.tolist(), qd, by="b"),
+        ):
+            assert_same_bits(found[0], theirs.expected(q, qd)[0])
+        for found in f(q, qd), f(q, qd=qd), f(q, qd, None), f(q, qd, wide=False):
+            assert_same_bits(found[0], Polynomials().expected(q, qd)[0])
+    assert {"by": "b"} in chosen and {"by": "b", "wide": True} in chosen
+    out = np.empty(N), np.empty((N, N))
+    assert f(q, qd, "b", out=out) is out
+    assert_same_bits(out[1], theirs.expected(q, qd)[1])
     assert f.__doc__ == "What it is." and f.__name__ == "method"
-    assert str(inspect.signature(f)) == "(q, qd, *, method=None, out=None)"
-    assert_same_bits(f(q, qd)[0], Polynomials().expected(q, qd)[0])
-    with pytest.raises(TypeError, match="missing 1 required positional argument: 'qd'"):
-        f(q)
+    form = "(q, qd, by=None, *, wide=False, out=None, threads=None)"
+    assert str(inspect.signature(f)) == form
+
+
+def test_calls_of_another_form_are_told_the_options(front):
+    def method(q: list, qd: list, *, method: str | None = None, out=None, threads=None) -> None:
+        """What it is."""
+
+    f = function(front, Polynomials(), calls.Options(method, lambda **options: f))
+    q, qd = states()
+    form = r"expected fused\(q, qd, method=None, out=None, threads=None\)"
+    for call, found in (
+        (lambda: f(q), r"fused\(\.\.\.\)"),
+        (lambda: f(q, qd, "lin"), r"fused\(\.\.\., \.\.\., \.\.\.\)"),
+        (lambda: f(q, qd, nonsense=3), r"fused\(\.\.\., \.\.\., nonsense=\.\.\.\)"),
+        (lambda: f(q, qd, q=q), r"fused\(\.\.\., \.\.\., q=\.\.\.\)"),
+    ):
+        with pytest.raises(TypeError, match=f"{found}; {form}"):
+            call()
 
 
 def test_what_a_function_says_of_itself(f):

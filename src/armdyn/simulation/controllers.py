@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from armdyn.engine.calls import numbers
+from armdyn.engine.calls import real_array
 from armdyn.errors import ShapeError, SimulationError
 from armdyn.simulation.trajectories import Trajectory
 
@@ -164,7 +164,7 @@ def _followed(
 
 def finite(name: str, value: ArrayLike) -> np.ndarray:
     """The value as an array of finite float64 numbers."""
-    array = numbers(name, value).astype(float)
+    array = real_array(name, value).astype(float)
     if not np.isfinite(array).all():
         raise SimulationError(f"{name} is {array}; expected finite numbers")
     return array
@@ -189,7 +189,7 @@ def _along(reference: Reference, times: np.ndarray) -> tuple[np.ndarray, ...]:
                 f"the trajectory answers {answer!r} at t = {t:g} s; expected (q, qd, qdd)"
             )
     parts = zip(*answers, strict=True)
-    return tuple(np.array([numbers("trajectory", x) for x in part]) for part in parts)
+    return tuple(np.array([real_array("trajectory", x) for x in part]) for part in parts)
 
 
 def _shaped(name: str, value: Any, moving: bool, n: int) -> np.ndarray:

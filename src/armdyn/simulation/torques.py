@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from armdyn.chain import Chain
-from armdyn.engine.calls import numbers
+from armdyn.engine.calls import real_array
 from armdyn.errors import ShapeError
 from armdyn.simulation.controllers import Controller
 from armdyn.simulation.marching import routine
@@ -127,7 +127,7 @@ class Called(Flowing):
                 tau[row] = np.nan
                 continue
             state = q[row].reshape(shape).copy(), qd[row].reshape(shape).copy()
-            answer = numbers("tau(t, q, qd)", self.function(float(t), *state))
+            answer = real_array("tau(t, q, qd)", self.function(float(t), *state))
             try:
                 tau[row] = np.broadcast_to(answer, shape).reshape(tau[row].shape)
             except ValueError:
