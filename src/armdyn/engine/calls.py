@@ -177,7 +177,7 @@ class CarefulPath:
             self.chosen[None] = self.chosen[name]
 
     def __repr__(self) -> str:
-        return f"<armdyn function {self.name}({', '.join(self.arguments)})>"
+        return f"<armdyn function {self.name}({', '.join(map(str, self._form.values()))})>"
 
     def __call__(
         self,
