@@ -5,9 +5,10 @@ import pickle
 import numpy as np
 import pytest
 
-from armdyn import ArmdynError, Chain, MethodError, ModelError, Robot, ShapeError
+from armdyn import ArmdynError, Chain, MethodError, ModelError, Robot, ShapeError, quantities
 from armdyn.chain import Frame
 from armdyn.chain.pose import Pose
+from armdyn.program import tape
 from tests.arms import with_rotors
 
 N = 4
@@ -169,3 +170,21 @@ def test_robots_pickle_compare_and_print():
     assert ROBOT.n == 4 and ROBOT.joint_names == ("joint1", "joint2", "joint3", "joint4")
     assert ROBOT.limits.shape == (4, 2) and ROBOT.locked == {} and ROBOT.notes == ()
     assert issubclass(ShapeError, ArmdynError) and issubclass(ShapeError, ValueError)
+
+
+@pytest.mark.parametrize("quantity", ["mass_matrix", "bias", "gravity", "forward_dynamics"])
+def test_no_program_is_traced_twice(quantity, monkeypatch):
+    """Neither to choose the cheapest method nor to compile it, for one state and for many."""
+    traced = []
+
+    def record(function, inputs, name):
+        traced.append(tape.record(function, inputs, name))
+        return traced[-1]
+
+    monkeypatch.setattr(quantities, "record", record)
+    robot = Robot(Chain.random(3, "RPR", seed=len(quantity)))
+    function = getattr(robot, quantity)
+    function(*np.zeros((len(function.arguments), 3)))
+    function(*np.zeros((len(function.arguments), 2, 3)))
+    texts = [str(program) for program in traced]
+    assert len(texts) == len(set(texts)) > 1

@@ -108,6 +108,9 @@ def formula(chain: Chain, number: Callable[[float], Scalar], task: Task) -> Form
 
 def program(chain: Chain, tasks: Sequence[Task]) -> Program:
     """The program of settled tasks together, on the arguments that any of them takes."""
+    kept = _Cheapest.found
+    if kept is not None and kept[:2] == (chain, tuple(tasks)):
+        return kept[2]
     inputs = dict.fromkeys(arguments(tasks), chain.n)
     formulas = [formula(chain, float, task) for task in tasks]
 
@@ -167,7 +170,29 @@ def cheapest(chain: Chain, quantity: str) -> str:
 @lru_cache(maxsize=1024)
 def program_cost(chain: Chain, quantity: str, method: str) -> int:
     """What a method's program costs on this arm."""
-    return cost(program(chain, [Task(quantity, method)]))
+    task = Task(quantity, method)
+    traced = program(chain, [task])
+    operations = cost(traced)
+    if find(quantity, method).exact:
+        _Cheapest.offer(chain, task, traced, operations)
+    return operations
+
+
+class _Cheapest:
+    """The cheapest program traced of the quantity priced last: it is likely to be compiled next.
+
+    That is one program and no more, for those of large arms fill much memory.
+    """
+
+    found: tuple[Chain, tuple[Task, ...], Program, int] | None = None
+
+    @classmethod
+    def offer(cls, chain: Chain, task: Task, traced: Program, operations: int) -> None:
+        """Keeps a program, unless that of the same quantity here is as cheap."""
+        kept = cls.found
+        same = kept is not None and kept[0] == chain and kept[1][0].quantity == task.quantity
+        if kept is None or not same or operations < kept[3]:
+            cls.found = chain, (task,), traced, operations
 
 
 # What Robot adds to the algorithms ---------------------------------------------------------------
