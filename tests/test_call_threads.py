@@ -14,7 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 
-from armdyn.engine import blocks, calls
+from armdyn.engine import blocks, calls, workers
 from armdyn.errors import ShapeError
 from tests.kernels import (
     FRONTS,
@@ -160,11 +160,11 @@ def test_same_bits_on_any_number_of_threads(f, threads):
 def test_large_batches_use_the_threads_they_are_given(front, monkeypatch):
     g = function(front, Polynomials(1, N, ((N, N),)))
     used = []
-    spread = blocks._in_parallel
+    spread = blocks.side_by_side
     monkeypatch.setattr(
-        blocks, "_in_parallel", lambda parts: (used.append(len(parts)), spread(parts))[1]
+        blocks, "side_by_side", lambda parts: (used.append(len(parts)), spread(parts))[1]
     )
-    monkeypatch.setattr(blocks, "cores", lambda: 3)
+    monkeypatch.setattr(workers, "cores", lambda: 3)
     large = np.ones((g.few + 1, N))
     g(large)
     g(np.ones((1, 1, N)))

@@ -37,9 +37,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from armdyn.engine import blocks
+from armdyn.engine import blocks, workers
 from armdyn.engine.blocks import Shape
-from armdyn.errors import ShapeError, shorten
+from armdyn.errors import ShapeError, shorten, whole_number
 
 try:
     from armdyn.engine import _call
@@ -194,7 +194,7 @@ class CarefulPath:
         narrow = all(array.dtype.type is np.float32 for array in arrays)
         dtype = FLOAT32 if narrow else FLOAT64
         if threads is not None:
-            threads = blocks.positive("threads", threads)
+            threads = whole_number("threads", threads, ShapeError)
         targets = self._targets(out, batch, dtype, arrays)
         if not batch:
             answer = self._single(arrays, targets, dtype)
@@ -298,7 +298,7 @@ class CarefulPath:
         threads: int | None,
     ) -> None:
         if threads is None:
-            threads = blocks.default_threads() if math.prod(batch) > self.few else 1
+            threads = workers.default_threads() if math.prod(batch) > self.few else 1
         inputs = [blocks.Rows(array, batch, (self.n,), dtype) for array in arrays]
         pairs = zip(targets, self.shapes, strict=True)
         outputs = [blocks.Rows(target, batch, shape, dtype) for target, shape in pairs]
