@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
-from armdyn.algorithms import forward_dynamics, kinematics
+from armdyn.algorithms import catalogue, forward_dynamics, kinematics
 from armdyn.algorithms.catalogue import STATE, find, methods
 from armdyn.algorithms.kic import influence
 from armdyn.algorithms.regressor import regressor
@@ -173,7 +173,7 @@ def program_cost(chain: Chain, quantity: str, method: str) -> int:
     task = Task(quantity, method)
     traced = program(chain, [task])
     operations = cost(traced)
-    if find(quantity, method).exact:
+    if catalogue.find(quantity, method).exact:
         _Cheapest.offer(chain, task, traced, operations)
     return operations
 

@@ -372,7 +372,7 @@ def _checked(task: Task) -> Task:
     def name(option: str, value: Any) -> str | None:
         if value is None or isinstance(value, str):
             return None if value is None else str(value)
-        raise MethodError(f"{option} is {shorten(value)}; expected a name")
+        raise MethodError(f"method and frame are names, not {option}={shorten(value)}")
 
     if not isinstance(task.friction, bool | np.bool_):
         raise MethodError(f"friction is {shorten(task.friction)}; expected True or False")

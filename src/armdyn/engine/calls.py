@@ -39,7 +39,7 @@ from numpy.typing import ArrayLike
 
 from armdyn.engine import blocks, workers
 from armdyn.engine.blocks import Shape
-from armdyn.errors import ShapeError, shorten, whole_number
+from armdyn.errors import ShapeError, listed, shorten, whole_number
 
 try:
     from armdyn.engine import _call
@@ -165,19 +165,19 @@ class CarefulPath:
         self.states32: list[State] = []
         self._compile = compile
         self._choose = None if options is None else options.choose
-        self._form = form_of(arguments, options)
-        self._order = tuple(
-            name for name, p in self._form.items() if p.kind is p.POSITIONAL_OR_KEYWORD
-        )
+        self._parameters = parameters_of(arguments, options)
+        found = self._parameters.values()
+        self._form = f"{name}({', '.join(map(str, found))})"
+        self._order = [p.name for p in found if p.kind is p.POSITIONAL_OR_KEYWORD]
         # What options chose before, for the C front: option -> value -> function. Under None
         # stands the option that may be given without its keyword, after the arrays.
-        names = [name for name in self._form if name not in (*arguments, "out", "threads")]
+        names = [name for name in self._parameters if name not in (*arguments, "out", "threads")]
         self.chosen: Chosen = {name: {} for name in names}
         for name in self._order[len(arguments) :]:
             self.chosen[None] = self.chosen[name]
 
     def __repr__(self) -> str:
-        return f"<armdyn function {self.name}({', '.join(map(str, self._form.values()))})>"
+        return f"<armdyn function {self._form}>"
 
     def __call__(
         self,
@@ -221,13 +221,10 @@ class CarefulPath:
     ) -> Any:
         """A call with arguments by name or with options: goes to the function that these choose."""
         given = dict(zip(self._order, values, strict=False)) | named
-        each_once = len(given) == len(values) + len(named)
-        if not (
-            each_once and given.keys() >= {*self.arguments} and given.keys() <= self._form.keys()
-        ):
-            found = ", ".join(["..."] * len(values) + [f"{name}=..." for name in named])
-            wanted = ", ".join(map(str, self._form.values()))
-            raise TypeError(f"{self.name}({found}); expected {self.name}({wanted})")
+        slip = self._slip(len(values), named, given)
+        if slip:
+            found = listed([*["..."] * len(values), *(f"{name}=..." for name in named)])
+            raise TypeError(f"{self.name}({found}) ({slip}); expected {self._form}")
         arrays = [given.pop(name) for name in self.arguments]
         function = self if self._choose is None else self._choose(**given)
         if len(given) == 1:  # one option, whose choice is kept where its hash is no user's code
@@ -235,6 +232,17 @@ class CarefulPath:
             if type(value) in (str, bool, NoneType):
                 self.chosen[option][value] = function
         return function(*arrays, out=out, threads=threads)
+
+    def _slip(self, count: int, named: dict[str, Any], given: dict[str, Any]) -> str:
+        """What is wrong with the arguments of a call, of which so many came without a name."""
+        if not given.keys() <= self._parameters.keys():
+            return f"no argument {listed(given.keys() - self._parameters.keys())}"
+        if count > len(self._order):
+            return "too many positional arguments"
+        if len(given) < count + len(named):
+            return f"{listed(named.keys() & {*self._order[:count]})} given twice"
+        missing = [name for name in self.arguments if name not in given]
+        return f"missing {listed(missing)}" if missing else ""
 
     def _batch(self, arrays: list[np.ndarray]) -> Shape:
         """The batch axes of all arguments, broadcast against each other."""
@@ -343,7 +351,7 @@ def new_state(path: CarefulPath, dtype: np.dtype) -> State:
 # What users may give ------------------------------------------------------------------------
 
 
-def form_of(arguments: tuple[str, ...], options: Options | None) -> dict[str, Parameter]:
+def parameters_of(arguments: tuple[str, ...], options: Options | None) -> dict[str, Parameter]:
     """A call's parameters: the arguments, the options, ``out`` and ``threads``."""
     if options is not None:
         found = signature(options.like).parameters
