@@ -368,16 +368,13 @@ class Robot:
 
 def _checked(task: Task) -> Task:
     """The task in plain names, if its method and frame are names, and friction True or False."""
-
-    def name(option: str, value: Any) -> str | None:
-        if value is None or isinstance(value, str):
-            return None if value is None else str(value)
-        raise MethodError(f"method and frame are names, not {option}={shorten(value)}")
-
-    if not isinstance(task.friction, bool | np.bool_):
-        raise MethodError(f"friction is {shorten(task.friction)}; expected True or False")
-    method, frame = name("method", task.method), name("frame", task.frame)
-    return Task(task.quantity, method, frame, bool(task.friction))
+    quantity, method, frame, friction = task
+    if not isinstance(friction, bool | np.bool_):
+        raise MethodError(f"friction is {shorten(friction)}; expected True or False")
+    for option, value in (("method", method), ("frame", frame)):
+        if value is not None and not isinstance(value, str):
+            raise MethodError(f"method and frame are names, not {option}={shorten(value)}")
+    return Task(quantity, method and str(method), frame and str(frame), bool(friction))
 
 
 _warned: set[str] = set()

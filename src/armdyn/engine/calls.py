@@ -168,6 +168,7 @@ class CarefulPath:
         self._parameters = parameters_of(arguments, options)
         found = self._parameters.values()
         self._form = f"{name}({', '.join(map(str, found))})"
+        self._needed = frozenset(arguments)
         self._order = [p.name for p in found if p.kind is p.POSITIONAL_OR_KEYWORD]
         # What options chose before, for the C front: option -> value -> function. Under None
         # stands the option that may be given without its keyword, after the arrays.
@@ -220,10 +221,13 @@ class CarefulPath:
         self, values: tuple[Any, ...], named: dict[str, Any], out: Any, threads: Any
     ) -> Any:
         """A call with arguments by name or with options: goes to the function that these choose."""
-        given = dict(zip(self._order, values, strict=False)) | named
-        slip = self._slip(len(values), named, given)
-        if slip:
+        given = dict(zip(self._order, values, strict=False))
+        given.update(named)
+        if len(given) < len(values) + len(named) or not (
+            self._needed <= given.keys() <= self._parameters.keys()
+        ):
             found = listed([*["..."] * len(values), *(f"{name}=..." for name in named)])
+            slip = self._slip(len(values), named)
             raise TypeError(f"{self.name}({found}) ({slip}); expected {self._form}")
         arrays = [given.pop(name) for name in self.arguments]
         function = self if self._choose is None else self._choose(**given)
@@ -233,16 +237,17 @@ class CarefulPath:
                 self.chosen[option][value] = function
         return function(*arrays, out=out, threads=threads)
 
-    def _slip(self, count: int, named: dict[str, Any], given: dict[str, Any]) -> str:
-        """What is wrong with the arguments of a call, of which so many came without a name."""
-        if not given.keys() <= self._parameters.keys():
-            return f"no argument {listed(given.keys() - self._parameters.keys())}"
+    def _slip(self, count: int, named: dict[str, Any]) -> str:
+        """What is wrong with a call's arguments, of which so many came without a name."""
+        strange = [name for name in named if name not in self._parameters]
+        if strange:
+            return f"no argument {listed(strange)}"
         if count > len(self._order):
             return "too many positional arguments"
-        if len(given) < count + len(named):
-            return f"{listed(named.keys() & {*self._order[:count]})} given twice"
-        missing = [name for name in self.arguments if name not in given]
-        return f"missing {listed(missing)}" if missing else ""
+        twice = [name for name in self._order[:count] if name in named]
+        if twice:
+            return f"{listed(twice)} given twice"
+        return f"missing {listed(x for x in self.arguments[count:] if x not in named)}"
 
     def _batch(self, arrays: list[np.ndarray]) -> Shape:
         """The batch axes of all arguments, broadcast against each other."""
