@@ -175,7 +175,7 @@ def test_large_batches_use_the_threads_they_are_given(front, monkeypatch):
     assert [k for k in used if k > 1] == [3, 2, 5, 4]
     for wrong in "0", "-1", "many", "1.5":
         monkeypatch.setenv("ARMDYN_NUM_THREADS", wrong)
-        with pytest.raises(ValueError, match=f"ARMDYN_NUM_THREADS is '?{wrong}'?; expected"):
+        with pytest.raises(ShapeError, match=f"ARMDYN_NUM_THREADS is '?{wrong}'?; expected"):
             g(large)
 
 

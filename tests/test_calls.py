@@ -238,7 +238,7 @@ def test_a_matrix_is_a_batch_and_may_receive_one(front):
 @pytest.mark.parametrize("threads", [0, -1, 1.5, "2", True, np.float64(2)])
 def test_threads_must_be_a_whole_number(f, threads):
     for batch in (), (4,):
-        with pytest.raises(ValueError, match=r"threads is .*; expected a whole number"):
+        with pytest.raises(ShapeError, match=r"threads is .*; expected a whole number"):
             f(*states(*batch), threads=threads)
     assert f(*states(4), threads=np.int8(2))[1].shape == (4,)
 

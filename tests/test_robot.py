@@ -216,6 +216,14 @@ def test_energy_and_influence_take_out_and_threads():
     assert isinstance(kinetic, float) and isinstance(potential, float)
 
 
+def test_a_quantity_has_its_options_whoever_asked_first():
+    robot, q = Robot(ROBOT.chain), np.ones(N)
+    robot.function("pose")(q)
+    np.testing.assert_array_equal(robot.pose(q, "link2"), ROBOT.pose(q, "link2"))
+    Robot.jacobian(robot, q)
+    np.testing.assert_array_equal(robot.jacobian(q, "link2"), ROBOT.jacobian(q, "link2"))
+
+
 def test_friction_only_where_asked():
     q, qd, qdd = states("inverse_dynamics", 6)
     qd[0, 1] = 0.0

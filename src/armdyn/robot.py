@@ -67,8 +67,8 @@ class Compiled:
             choose=lambda **options: robot._do(Task(self.name, **options)),
         )
         plain = Task(self.name)
-        function = engine.function(robot.chain, [plain], options)
-        return robot._functions.setdefault((plain,), function)
+        robot._functions[plain,] = engine.function(robot.chain, [plain], options)
+        return robot._functions[plain,]
 
 
 def compiled(method: Method) -> Method:
