@@ -23,7 +23,7 @@ log = logging.getLogger("armdyn")
 
 Out = np.ndarray | None
 Outs = tuple[np.ndarray, ...] | None  # for several results
-Method = TypeVar("Method", bound=Callable[..., Any])
+F = TypeVar("F", bound=Callable[..., Any])
 
 
 class MethodRow(NamedTuple):
@@ -71,9 +71,9 @@ class Compiled:
         return robot._functions[plain,]
 
 
-def compiled(method: Method) -> Method:
+def compiled(method: F) -> F:
     """Marks a method of Robot as ``Compiled``; to a type checker it stays the method it is."""
-    return cast(Method, Compiled(method))
+    return cast(F, Compiled(method))
 
 
 class Robot:
