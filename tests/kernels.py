@@ -153,10 +153,10 @@ FRONTS = [
 ]
 
 
-def function(front, polynomials, otherwise=None, variants=None):
+def function(front, polynomials, options=None):
     names = ("q", "qd", "qdd", "tau")[: polynomials.arguments]
     path = calls.CarefulPath(
-        "fused", names, polynomials.n, polynomials.shapes, polynomials, otherwise, variants
+        "fused", names, polynomials.n, polynomials.shapes, polynomials, options
     )
     return front(path)
 

@@ -14,7 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 
-from armdyn.engine import blocks, calls
+from armdyn.engine import blocks, calls, workers
 from armdyn.errors import ShapeError
 from tests.kernels import (
     FRONTS,
@@ -160,11 +160,11 @@ def test_same_bits_on_any_number_of_threads(f, threads):
 def test_large_batches_use_the_threads_they_are_given(front, monkeypatch):
     g = function(front, Polynomials(1, N, ((N, N),)))
     used = []
-    spread = blocks._in_parallel
+    spread = blocks.side_by_side
     monkeypatch.setattr(
-        blocks, "_in_parallel", lambda parts: (used.append(len(parts)), spread(parts))[1]
+        blocks, "side_by_side", lambda parts: (used.append(len(parts)), spread(parts))[1]
     )
-    monkeypatch.setattr(blocks, "cores", lambda: 3)
+    monkeypatch.setattr(workers, "cores", lambda: 3)
     large = np.ones((g.few + 1, N))
     g(large)
     g(np.ones((1, 1, N)))
@@ -175,7 +175,7 @@ def test_large_batches_use_the_threads_they_are_given(front, monkeypatch):
     assert [k for k in used if k > 1] == [3, 2, 5, 4]
     for wrong in "0", "-1", "many", "1.5":
         monkeypatch.setenv("ARMDYN_NUM_THREADS", wrong)
-        with pytest.raises(ValueError, match=f"ARMDYN_NUM_THREADS is '?{wrong}'?; expected"):
+        with pytest.raises(ShapeError, match=f"ARMDYN_NUM_THREADS is '?{wrong}'?; expected"):
             g(large)
 
 
@@ -304,12 +304,16 @@ def test_calls_leave_nothing_behind(front):
 
 def test_a_function_in_a_cycle_is_collected(front):
     class Owner:
-        def method(self, q, qd):
+        def method(self, q, qd, by=None):
             return self
 
+        def choose(self, **options):
+            return self.f
+
     owner = Owner()
-    owner.f = function(front, Polynomials(), owner.method)
+    owner.f = function(front, Polynomials(), calls.Options(owner.method, owner.choose))
     owner.f(*states())
+    owner.f(*states(), "b")  # the function has itself among those it chose
     gone = weakref.ref(owner)
     del owner
     gc.collect()

@@ -238,7 +238,7 @@ def test_a_matrix_is_a_batch_and_may_receive_one(front):
 @pytest.mark.parametrize("threads", [0, -1, 1.5, "2", True, np.float64(2)])
 def test_threads_must_be_a_whole_number(f, threads):
     for batch in (), (4,):
-        with pytest.raises(ValueError, match=r"threads is .*; expected a whole number"):
+        with pytest.raises(ShapeError, match=r"threads is .*; expected a whole number"):
             f(*states(*batch), threads=threads)
     assert f(*states(4), threads=np.int8(2))[1].shape == (4,)
 
@@ -257,20 +257,58 @@ def test_calls_of_another_form(front):
             call()
 
 
-def test_otherwise_takes_the_calls_of_another_form(front):
-    def method(q, qd, *, method=None, out=None):
-        """What it is."""
-        return q, qd, method, out
+def test_options_choose_the_function_that_answers(front):
+    """``by="b"``: the polynomials of another function, whoever looks and however it is asked."""
 
-    f = function(front, Polynomials(), method)
+    def method(q, qd, by=None, *, wide=False, out=None, threads=None):
+        """What it is."""
+
+    chosen = []
+
+    def choose(**options):
+        chosen.append(options)
+        return f if options.get("by") is None else other
+
+    theirs = Polynomials(shapes=((N,), (N, N)))
+    other = function(front, theirs)
+    f = function(front, Polynomials(), calls.Options(method, choose))
     q, qd = states()
-    assert f(q, qd, method="lin") == (q, qd, "lin", None)
-    assert f(q, qd=qd, out=3) == (q, qd, None, 3)
+    for _ in range(3):
+        for found in (
+            f(q, qd, "b"),
+            f(q, qd, by="b"),
+            f(q, by="b", qd=qd),
+            f(q, qd, "b", wide=True, threads=1),
+            f(q.tolist(), qd, by="b"),
+        ):
+            assert_same_bits(found[0], theirs.expected(q, qd)[0])
+        for found in f(q, qd), f(q, qd=qd), f(q, qd, None), f(q, qd, wide=False):
+            assert_same_bits(found[0], Polynomials().expected(q, qd)[0])
+    assert {"by": "b"} in chosen and {"by": "b", "wide": True} in chosen
+    out = np.empty(N), np.empty((N, N))
+    assert f(q, qd, "b", out=out) is out
+    assert_same_bits(out[1], theirs.expected(q, qd)[1])
     assert f.__doc__ == "What it is." and f.__name__ == "method"
-    assert str(inspect.signature(f)) == "(q, qd, *, method=None, out=None)"
-    assert_same_bits(f(q, qd)[0], Polynomials().expected(q, qd)[0])
-    with pytest.raises(TypeError, match="missing 1 required positional argument: 'qd'"):
-        f(q)
+    form = "(q, qd, by=None, *, wide=False, out=None, threads=None)"
+    assert str(inspect.signature(f)) == form
+
+
+def test_calls_of_another_form_are_told_the_options(front):
+    def method(q: list, qd: list, *, method: str | None = None, out=None, threads=None) -> None:
+        """What it is."""
+
+    f = function(front, Polynomials(), calls.Options(method, lambda **options: f))
+    q, qd = states()
+    form = r"; expected fused\(q, qd, method=None, out=None, threads=None\)"
+    for call, found in (
+        (lambda: f(q), r"fused\(\.\.\.\) \(missing qd\)"),
+        (lambda: f(q, qd, "lin"), r"fused\(\.\.\., \.\.\., \.\.\.\) \(too many positional"),
+        (lambda: f(q, qd, nonsense=3), r"nonsense=\.\.\.\) \(no argument nonsense\)"),
+        (lambda: f(q, qd, q=q), r"q=\.\.\.\) \(q given twice\)"),
+        (lambda: f(**{"q": q, "x" * 5000: qd}), r"\(no argument x{76} \.\.\.\)"),
+    ):
+        with pytest.raises(TypeError, match=f"{found}.*{form}"):
+            call()
 
 
 def test_what_a_function_says_of_itself(f):

@@ -56,17 +56,24 @@ def test_c_answers_plain_calls_and_no_others():
         f(*states(), threads=2**70)
 
 
-def test_c_lets_variants_answer_that_it_knows():
+def like(q, qd, by=None, *, odd=None, out=None, threads=None):
+    """A function with options."""
+
+
+def test_c_finds_what_an_option_chose_before():
     ours, theirs = Polynomials(), Polynomials(shapes=((N,), (N, N)))
     other = function(calls.front_in_c, theirs)
     more = function(calls.front_in_c, Polynomials(arguments=3))
-    handed_on = []
+    asked = []
 
-    def otherwise(*values, **keywords):
-        handed_on.append((len(values), keywords))
+    def choose(**options):
+        asked.append(options)
+        return lambda *values, **keywords: None
 
-    known = {"b": other, True: other, "more": more, "none": None, "python": theirs}
-    f = function(calls.front_in_c, ours, otherwise, {"by": known, None: known, "odd": 1})
+    f = function(calls.front_in_c, ours, calls.Options(like, choose))
+    kept = {"b": other, True: other, None: other, "more": more, "none": None, "python": theirs}
+    f.chosen["by"].update(kept)
+    f.chosen["odd"] = 1
     q, qd = states()
     many = states(4)
     other(q, qd), other(*many)  # compiles
@@ -75,6 +82,8 @@ def test_c_lets_variants_answer_that_it_knows():
         f(q, qd, by="b"),
         f(q, qd, by="".join("b")),
         f(q, qd, by=True),
+        f(q, qd, by=None),
+        f(q, qd, None),
         f(q, qd, "b"),
         f(q, qd, "b", out=out),
         f(q, qd, out=out, by="b", threads=1),
@@ -83,20 +92,26 @@ def test_c_lets_variants_answer_that_it_knows():
             assert_same_bits(one, right)
     for one, right in zip(f(*many, by="b"), theirs.expected(*many), strict=True):
         assert_same_bits(one, right)
-    assert handed_on == []
+    assert asked == []
     name = type("Name", (str,), {"__hash__": None})("b")
-    for value in ("c", False, None, 1, 1.0, name, [], "none", "more", "python"):
+    values = ("c", False, 1, 1.0, name, [], "none", "more", "python")
+    for value in values:
         f(q, qd, by=value)
         f(q, qd, value)
-    assert handed_on == [
-        call
-        for value in ("c", False, None, 1, 1.0, name, [], "none", "more", "python")
-        for call in ((2, {"by": value}), (3, {}))
-    ]
-    handed_on.clear()
-    f(q, qd, odd="b"), f(q, qd, to="b"), f(q, qd, "b", by="b"), f(q, qd, "b", "b"), f(q, by="b")
-    f(q, qd, by="b", of="b"), f(q, qd.tolist(), by="b")
-    assert len(handed_on) == 7
+    assert asked == [{"by": value} for value in values for _ in range(2)]
+    assert set(f.chosen["by"]) == {*kept, "c", False}
+    asked.clear()
+    f(q, qd.tolist(), by="b"), f(q, qd=qd, by="b"), f(q, qd, "b", odd=[]), f(q, by="b", qd=qd)
+    assert asked == [{"by": "b"}, {"by": "b"}, {"by": "b", "odd": []}, {"by": "b"}]
+    for wrong in (
+        lambda: f(q, qd, to="b"),
+        lambda: f(q, qd, "b", by="b"),
+        lambda: f(q, qd, "b", "b"),
+        lambda: f(q, by="b"),
+        lambda: f(q, qd, by="b", of="b"),
+    ):
+        with pytest.raises(TypeError, match=r"expected fused\(q, qd, by=None, odd=None, out=None"):
+            wrong()
 
 
 @pytest.mark.parametrize(
@@ -112,10 +127,10 @@ def test_c_refuses_to_be_built_wrong(arguments):
         calls._call.Function(*arguments)
 
 
-def test_variants_are_let_go():
-    variants = {"by": {}}
-    before = sys.getrefcount(variants)
+def test_what_was_chosen_is_let_go():
+    chosen = {"by": {}}
+    before = sys.getrefcount(chosen)
     for _ in range(10):
-        function(calls.front_in_c, Polynomials(), None, variants)
+        calls._call.Function(0, bytearray(32), 1, 3, ((),), 1, chosen)
     gc.collect()
-    assert sys.getrefcount(variants) == before
+    assert sys.getrefcount(chosen) == before

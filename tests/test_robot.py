@@ -5,9 +5,11 @@ import pickle
 import numpy as np
 import pytest
 
-from armdyn import ArmdynError, Chain, MethodError, ModelError, Robot, ShapeError
+import armdyn
+from armdyn import ArmdynError, Chain, MethodError, ModelError, Robot, ShapeError, quantities
 from armdyn.chain import Frame
 from armdyn.chain.pose import Pose
+from armdyn.program import tape
 from tests.arms import with_rotors
 
 N = 4
@@ -129,6 +131,99 @@ def test_unknown_names_are_refused_with_the_known_ones():
         Robot("puma560")
 
 
+WRONG_OPTIONS = {
+    "a method that is an array": (dict(method=np.zeros(3)), r"names, not method=array\(\[0\."),
+    "a method that is a list": (dict(method=["crba"]), r"names, not method=\['crba'\]"),
+    "a method that is a number": (dict(method=3), "names, not method=3"),
+    "friction that is an array": (
+        dict(friction=np.ones(N)),
+        r"friction is array\(\[1.*True or False",
+    ),
+    "friction that is a word": (dict(friction="no"), "friction is 'no'; expected True or False"),
+    "a large array": (dict(method=np.zeros((500, 500))), "names, not method=array"),
+}
+
+
+@pytest.mark.parametrize("case", WRONG_OPTIONS)
+def test_options_of_another_kind_are_refused(case):
+    options, message = WRONG_OPTIONS[case]
+    q = np.zeros(N)
+    for call in ROBOT.inverse_dynamics, lambda *a, **k: Robot.inverse_dynamics(ROBOT, *a, **k):
+        with pytest.raises(MethodError, match=message) as caught:
+            call(q, q, q, **options)
+        assert len(str(caught.value)) < 600
+
+
+@pytest.mark.parametrize("frame", [np.zeros(N), ["link1"], 3, np.array(["link1"])], ids=repr)
+def test_a_frame_is_a_name(frame):
+    q = np.zeros(N)
+    for call in (
+        lambda: ROBOT.pose(q, frame),
+        lambda: ROBOT.pose(q, frame=frame),
+        lambda: ROBOT.influence(q, frame),
+        lambda: Robot.jacobian(ROBOT, q, frame),
+    ):
+        with pytest.raises(MethodError, match=r"method and frame are names, not frame="):
+            call()
+
+
+def test_options_may_be_numpys():
+    q = np.ones(N)
+    name, yes = np.array(["link2"])[0], np.array([True])[0]
+    np.testing.assert_array_equal(ROBOT.pose(q, name), ROBOT.pose(q, "link2"))
+    np.testing.assert_array_equal(
+        ROBOT.inverse_dynamics(q, q, q, friction=yes),
+        ROBOT.inverse_dynamics(q, q, q, friction=True),
+    )
+
+
+def test_wrong_names_leave_nothing_behind():
+    robot, q = Robot(ROBOT.chain), np.zeros(N)
+    robot.pose(q), robot.mass_matrix(q)
+    before = len(robot._functions)
+    for k in range(20):
+        with pytest.raises(ModelError):
+            robot.pose(q, f"gripper{k}")
+        with pytest.raises(MethodError):
+            robot.mass_matrix(q, method=f"magic{k}")
+    assert len(robot._functions) == before
+    assert not any(robot.pose.chosen.values()) and not any(robot.mass_matrix.chosen.values())
+
+
+def test_a_misspelt_quantity_is_guessed():
+    with pytest.raises(MethodError, match="no quantity 'mas_matrix'; did you mean 'mass_matrix'"):
+        ROBOT.function("mas_matrix")
+
+
+def test_limits_of_speed_and_effort():
+    """As the Panda's maker prints them, in rad/s and N m; a random arm has none."""
+    panda = armdyn.load("panda")
+    assert panda.effort_limits.tolist() == [87, 87, 87, 87, 12, 12, 12]
+    assert panda.speed_limits.tolist() == [2.175] * 4 + [2.61] * 3
+    assert ROBOT.speed_limits.tolist() == ROBOT.effort_limits.tolist() == [np.inf] * N
+    assert ROBOT.speed_limits.dtype == ROBOT.effort_limits.dtype == float
+
+
+def test_energy_and_influence_take_out_and_threads():
+    q, qd = states("bias", 5)
+    for function, given in ((ROBOT.energy, (q, qd)), (ROBOT.influence, (q,))):
+        results = function(*given)
+        out = tuple(np.full_like(result, np.nan) for result in results)
+        assert function(*given, out=out, threads=2) is out
+        for one, other in zip(out, results, strict=True):
+            np.testing.assert_array_equal(one, other)
+    kinetic, potential = ROBOT.energy(q[0], qd[0])
+    assert isinstance(kinetic, float) and isinstance(potential, float)
+
+
+def test_a_quantity_has_its_options_whoever_asked_first():
+    robot, q = Robot(ROBOT.chain), np.ones(N)
+    robot.function("pose")(q)
+    np.testing.assert_array_equal(robot.pose(q, "link2"), ROBOT.pose(q, "link2"))
+    Robot.jacobian(robot, q)
+    np.testing.assert_array_equal(robot.jacobian(q, "link2"), ROBOT.jacobian(q, "link2"))
+
+
 def test_friction_only_where_asked():
     q, qd, qdd = states("inverse_dynamics", 6)
     qd[0, 1] = 0.0
@@ -169,3 +264,21 @@ def test_robots_pickle_compare_and_print():
     assert ROBOT.n == 4 and ROBOT.joint_names == ("joint1", "joint2", "joint3", "joint4")
     assert ROBOT.limits.shape == (4, 2) and ROBOT.locked == {} and ROBOT.notes == ()
     assert issubclass(ShapeError, ArmdynError) and issubclass(ShapeError, ValueError)
+
+
+@pytest.mark.parametrize("quantity", ["mass_matrix", "bias", "gravity", "forward_dynamics"])
+def test_no_program_is_traced_twice(quantity, monkeypatch):
+    """Neither to choose the cheapest method nor to compile it, for one state and for many."""
+    traced = []
+
+    def record(function, inputs, name):
+        traced.append(tape.record(function, inputs, name))
+        return traced[-1]
+
+    monkeypatch.setattr(quantities, "record", record)
+    robot = Robot(Chain.random(3, "RPR", seed=len(quantity)))
+    function = getattr(robot, quantity)
+    function(*np.zeros((len(function.arguments), 3)))
+    function(*np.zeros((len(function.arguments), 2, 3)))
+    texts = [str(program) for program in traced]
+    assert len(texts) == len(set(texts)) > 1

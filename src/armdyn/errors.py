@@ -1,5 +1,6 @@
 """The errors a user of armdyn can meet: each says what was found and what would be right."""
 
+import operator
 from collections.abc import Iterable
 from difflib import get_close_matches
 from typing import Any
@@ -78,3 +79,15 @@ class SimulationError(ArmdynError, ValueError):
     """
 
     result: Any = None
+
+
+def whole_number(name: str, value: Any, error: type[ArmdynError], least: int = 1) -> int:
+    """The value, if it is a whole number of at least ``least``; else that error, which says so."""
+    try:
+        number = None if isinstance(value, bool) else operator.index(value)
+    except TypeError:
+        number = None
+    if number is None or number < least:
+        found = shorten(value)
+        raise error(f"{name} is {found}; expected a whole number of at least {least}")
+    return number

@@ -246,6 +246,9 @@ def _by(chain: Chain, number: Callable[[float], Scalar], method: Method) -> Form
 
 def program(chain: Chain, tasks: Sequence[Task]) -> Program:
     """The program of settled tasks together, on the arguments that any of them takes."""
+    kept = _Cheapest.found
+    if kept is not None and kept[:2] == (chain, tuple(tasks)):
+        return kept[2]
     inputs = dict.fromkeys(arguments(tasks), chain.n)
     formulas = [formula(chain, float, task) for task in tasks]
 
@@ -318,7 +321,29 @@ def _near_the_best(able: Sequence[Method], quantity: str, n: int) -> list[Method
 @lru_cache(maxsize=1024)
 def program_cost(chain: Chain, quantity: str, method: str) -> int:
     """What a method's program costs on this arm."""
-    return cost(program(chain, [Task(quantity, method)]))
+    task = Task(quantity, method)
+    traced = program(chain, [task])
+    operations = cost(traced)
+    if catalogue.find(quantity, method).exact:
+        _Cheapest.offer(chain, task, traced, operations)
+    return operations
+
+
+class _Cheapest:
+    """The cheapest program traced of the quantity priced last: it is likely to be compiled next.
+
+    That is one program and no more, for those of large arms fill much memory.
+    """
+
+    found: tuple[Chain, tuple[Task, ...], Program, int] | None = None
+
+    @classmethod
+    def offer(cls, chain: Chain, task: Task, traced: Program, operations: int) -> None:
+        """Keeps a program, unless that of the same quantity here is as cheap."""
+        kept = cls.found
+        same = kept is not None and kept[0] == chain and kept[1][0].quantity == task.quantity
+        if kept is None or not same or operations < kept[3]:
+            cls.found = chain, (task,), traced, operations
 
 
 def _cost(chain: Chain, quantity: str, method: Method) -> float:
@@ -376,6 +401,7 @@ def register(quantity: str, name: str, function: Formula, paper: str | None = No
     catalogue.CATALOGUE[quantity] += (Method(name, function, paper or "", registered=True),)
     cheapest.cache_clear()
     program_cost.cache_clear()
+    _Cheapest.found = None
 
 
 def _check_callable(function: object, arguments: Sequence[str]) -> None:

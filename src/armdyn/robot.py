@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import logging
-from collections import defaultdict
 from collections.abc import Callable
 from inspect import getattr_static
 from types import MethodType
-from typing import Any, NamedTuple, overload
+from typing import Any, NamedTuple, TypeVar, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -16,13 +15,15 @@ from armdyn import engine
 from armdyn.algorithms import catalogue
 from armdyn.chain import Chain
 from armdyn.chain.minimal import MinimalParameters
-from armdyn.engine.calls import Variants
-from armdyn.errors import MethodError
+from armdyn.engine import calls
+from armdyn.errors import MethodError, shorten
 from armdyn.quantities import Task, cheapest, find, program_cost
 
 log = logging.getLogger("armdyn")
 
 Out = np.ndarray | None
+Outs = tuple[np.ndarray, ...] | None  # for several results
+F = TypeVar("F", bound=Callable[..., Any])
 
 
 class MethodRow(NamedTuple):
@@ -35,11 +36,11 @@ class MethodRow(NamedTuple):
     chosen: bool
 
 
-class compiled:
+class Compiled:
     """A quantity of Robot: at first use the robot gets a compiled function of the same name.
 
-    The function answers calls with nothing but arrays, ``out=`` and ``threads=``, and those with
-    one option more that it has met before; all others come to the method written in the class.
+    The method written in the class lends its signature and documentation. Its body is what runs
+    where it is called by way of the class, as in ``Robot.pose(robot, q)``.
     """
 
     def __init__(self, method: Callable[..., Any]) -> None:
@@ -49,10 +50,6 @@ class compiled:
     def __set_name__(self, owner: type, name: str) -> None:
         self.name = name
 
-    @overload
-    def __get__(self, robot: None, owner: type) -> Callable[..., Any]: ...
-    @overload
-    def __get__(self, robot: Robot, owner: type) -> Callable[..., Any]: ...
     def __get__(self, robot: Robot | None, owner: type) -> Callable[..., Any]:
         if robot is None:
             return self.method
@@ -61,13 +58,22 @@ class compiled:
             place = f"Robot.{self.name}"  # a subclass has its own, which calls this by super()
             if place in robot.__dict__:
                 return robot.__dict__[place]
-        function = engine.function(
-            robot.chain,
-            [Task(self.name)],
-            otherwise=MethodType(self.method, robot),
-            variants=robot._variants[self.name],
+        return robot.__dict__.setdefault(place, self.function(robot))
+
+    def function(self, robot: Robot) -> Callable[..., Any]:
+        """The robot's compiled function; an option asks the robot for another one."""
+        options = calls.Options(
+            like=MethodType(self.method, robot),
+            choose=lambda **options: robot._do(Task(self.name, **options)),
         )
-        return robot.__dict__.setdefault(place, function)
+        plain = Task(self.name)
+        robot._functions[plain,] = engine.function(robot.chain, [plain], options)
+        return robot._functions[plain,]
+
+
+def compiled(method: F) -> F:
+    """Marks a method of Robot as ``Compiled``; to a type checker it stays the method it is."""
+    return cast(F, Compiled(method))
 
 
 class Robot:
@@ -87,7 +93,6 @@ class Robot:
             raise TypeError(f"Robot takes a Chain, not {type(chain).__name__}; see armdyn.load")
         self.chain = chain
         self._functions: dict[tuple[Task, ...], Callable[..., Any]] = {}
-        self._variants: defaultdict[str, Variants] = defaultdict(dict)  # by quantity
 
     # What it is -----------------------------------------------------------------------------
 
@@ -110,6 +115,16 @@ class Robot:
     def limits(self) -> np.ndarray:
         """(lower, upper) of each joint, shape (n, 2) [rad or m]; infinite where there is none."""
         return np.array([(joint.lower, joint.upper) for joint in self.chain.joints])
+
+    @property
+    def speed_limits(self) -> np.ndarray:
+        """The greatest speed of each joint, shape (n,) [rad/s or m/s]; infinite where none is."""
+        return np.array([joint.velocity for joint in self.chain.joints])
+
+    @property
+    def effort_limits(self) -> np.ndarray:
+        """The greatest torque of each joint, shape (n,) [N m, or N]; infinite where none is."""
+        return np.array([joint.effort for joint in self.chain.joints])
 
     @property
     def locked(self) -> dict[str, float]:
@@ -256,8 +271,14 @@ class Robot:
         """Rows vx vy vz wx wy wz of the tip's or a named frame's origin, base axes (..., 6, n)."""
         return self._do(Task("jacobian", frame=frame))(q, out=out, threads=threads)
 
+    @compiled
     def influence(
-        self, q: ArrayLike, frame: str | None = None
+        self,
+        q: ArrayLike,
+        frame: str | None = None,
+        *,
+        out: Outs = None,
+        threads: int | None = None,
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         """Kinematic influence coefficients of the tip or a named link or frame, in base axes.
 
@@ -265,12 +286,14 @@ class Robot:
         second order hT, hR, shape (..., 3, n, n): accelerations are gT qdd + qd^T hT qd, likewise
         gR, hR. [kang], eqs. 1 to 7.
         """
-        return self._do(Task("influence", frame=frame))(q)
+        return self._do(Task("influence", frame=frame))(q, out=out, threads=threads)
 
-    def energy(self, q: ArrayLike, qd: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
+    @compiled
+    def energy(
+        self, q: ArrayLike, qd: ArrayLike, *, out: Outs = None, threads: int | None = None
+    ) -> tuple[np.ndarray, np.ndarray]:
         """(kinetic with rotors, potential) [J], (...,) each; potential zero at the base origin."""
-        kinetic, potential = self._do(Task("energy"))(q, qd)
-        return kinetic[()], potential[()]
+        return self._do(Task("energy"))(q, qd, out=out, threads=threads)
 
     @compiled
     def regressor(
@@ -321,42 +344,37 @@ class Robot:
         It takes the arguments that any of them takes, in the order q, qd, qdd, tau, and returns a
         tuple of their results (of one quantity: its result); ``out=`` takes such a tuple.
         """
-        for quantity in quantities:
-            find(quantity)
         if not quantities:
             raise MethodError("function() takes the names of quantities, at least one")
+        for quantity in quantities:
+            find(quantity)
         return self._do(*map(Task, quantities))
 
     def _do(self, *tasks: Task) -> Callable[..., Any]:
         """The compiled function of some tasks together."""
-        try:
-            function = self._functions.get(tasks)
-        except TypeError:  # not hashable, so not a name
-            given = [name for task in tasks for name in (task.method, task.frame)]
-            given = [name for name in given if name is not None]
-            raise MethodError(f"method and frame are names, not {given}") from None
+        tasks = tuple(map(_checked, tasks))
+        function = self._functions.get(tasks)
         if function is None:
             for task in tasks:
+                self.chain.find_frame(task.frame)
                 _warn_if_approximate(task)
-            checked = tuple(
+            settled = tuple(
                 task if task.method is None else task.settled(self.chain) for task in tasks
             )
-            function = engine.function(self.chain, checked)
+            function = engine.function(self.chain, settled)
             function = self._functions.setdefault(tasks, function)
-            if len(tasks) == 1:
-                self._offer(tasks[0], function)
         return function
 
-    def _offer(self, task: Task, function: Callable[..., Any]) -> None:
-        """Let the quantity's function answer by itself where just this option is given again."""
-        plain = Task(task.quantity)._asdict()
-        options = [(key, value) for key, value in task._asdict().items() if value != plain[key]]
-        if len(options) == 1 and type(options[0][1]) in (str, bool):
-            ((key, value),) = options
-            known = self._variants[task.quantity]
-            known.setdefault(key, {})[value] = function
-            if key == "frame":  # which may be given without its keyword
-                known[None] = known[key]
+
+def _checked(task: Task) -> Task:
+    """The task in plain names, if its method and frame are names, and friction True or False."""
+    quantity, method, frame, friction = task
+    if not isinstance(friction, bool | np.bool_):
+        raise MethodError(f"friction is {shorten(friction)}; expected True or False")
+    for option, value in (("method", method), ("frame", frame)):
+        if value is not None and not isinstance(value, str):
+            raise MethodError(f"method and frame are names, not {option}={shorten(value)}")
+    return Task(quantity, method and str(method), frame and str(frame), bool(friction))
 
 
 _warned: set[str] = set()

@@ -22,15 +22,11 @@ from armdyn.quantities import Task, arguments, program, shapes
 
 
 def function(
-    chain: Chain,
-    tasks: Sequence[Task],
-    otherwise: Callable[..., Any] | None = None,
-    variants: calls.Variants | None = None,
+    chain: Chain, tasks: Sequence[Task], options: calls.Options | None = None
 ) -> Callable[..., Any]:
     """A compiled function of arrays for some tasks together; compiles at its first call.
 
-    ``otherwise`` takes the calls that are not of the form ``f(*arrays, out=, threads=)``, but for
-    those that ``variants`` answer; see ``calls.Function``.
+    ``options`` says what a call may ask for besides; see ``calls.Function``.
     """
     return calls.Function(
         " ".join(task.quantity for task in tasks),
@@ -38,8 +34,7 @@ def function(
         chain.n,
         shapes(chain.n, tasks),
         Compilation(chain, tasks),
-        otherwise,
-        variants,
+        options,
     )
 
 

@@ -1,10 +1,14 @@
-/* The fast call path: looks at a call's arguments in nanoseconds and jumps to the compiled kernel.
+/* The fast call path: looks at a call in nanoseconds and jumps to the compiled kernel.
 
-   A Function stands before a call path written in Python (CarefulPath in armdyn/engine/calls.py). A call
-   whose arguments are plain arrays, which the kernel can read and write where they lie, is
-   answered here. Every other call is handed on as it came: the Python path converts, broadcasts,
-   spreads over threads or explains what is wrong, and uses the same kernels. So this file holds
-   no message to a user, and both paths give the same results and the same errors. */
+   A call of a compiled function can take two paths (see armdyn/engine/calls.py). This one comes
+   first. It answers a call whose arguments are plain arrays, which the kernel can read and write
+   where they lie. Every other call is handed on as it came to the careful path, CarefulPath in
+   calls.py: that converts, broadcasts, spreads over threads or explains what is wrong, and uses
+   the same kernels. So this file holds no message to a user, and both paths give the same results
+   and the same errors. Without this extension calls.py has a front in Python, which is slower.
+
+   A call with one option more, such as frame="tool0", belongs to another Function. The careful
+   path finds that Function the first time and keeps it in a dict, where this path finds it. */
 
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
@@ -38,7 +42,7 @@ typedef struct {
     PyObject_HEAD
     vectorcallfunc vectorcall;
     PyObject *path;   /* the Python path, which also owns name, arguments, shapes, ... */
-    PyObject *variants; /* dict: keyword, or None for an argument more -> value -> Function */
+    PyObject *chosen; /* dict: option (None: the one without a keyword) -> value -> Function */
     Py_buffer table;  /* Kernels of float64, Kernels of float32; each NULL until compiled */
     npy_intp n;       /* numbers in one argument of one state */
     npy_intp few;     /* batches of up to so many states stay on the calling thread */
@@ -93,15 +97,15 @@ read_keywords(Call *call, PyObject *const *values, PyObject *names)
     return 1;
 }
 
-/* The function that answers where method=, frame= or the like has this value; NULL if none is
-   known. Names, True and False are looked up among such (see Robot._offer), so that no code of a
-   user's runs meanwhile. */
+/* The function that takes calls with this value of an option, where it was chosen before, else
+   NULL. Only names, True, False and None are looked up, and only such are there (see
+   CarefulPath._other_form), so that no code of a user's runs meanwhile. */
 static const Function *
-variant(const Function *self, PyObject *option, PyObject *value)
+chosen_before(const Function *self, PyObject *option, PyObject *value)
 {
-    if (!PyUnicode_CheckExact(value) && !PyBool_Check(value))
+    if (!PyUnicode_CheckExact(value) && !PyBool_Check(value) && value != Py_None)
         return NULL;
-    PyObject *known = PyDict_GetItemWithError(self->variants, option);
+    PyObject *known = PyDict_GetItemWithError(self->chosen, option);
     PyObject *found = known && PyDict_Check(known) ? PyDict_GetItemWithError(known, value) : NULL;
     PyErr_Clear(); /* of a keyword whose own hash fails */
     if (!found || Py_TYPE(found) != Py_TYPE(self))
@@ -245,9 +249,9 @@ function_call(PyObject *callable, PyObject *const *args, size_t nargsf, PyObject
     if (more < 0 || !read_keywords(&call, args + nargs, names))
         goto hand_on;
     if (more == 1 && !call.option)
-        self = variant(self, Py_None, args[nargs - 1]);
+        self = chosen_before(self, Py_None, args[nargs - 1]);
     else if (more == 0 && call.option)
-        self = variant(self, call.option, call.value);
+        self = chosen_before(self, call.option, call.value);
     else if (more)
         goto hand_on;
     if (!self || !read_inputs(self, &call, args))
@@ -294,20 +298,20 @@ read_shape(PyObject *lengths, Shape *shape)
     return !PyErr_Occurred();
 }
 
-/* Function(path, table, inputs, n, shapes, few, variants) */
+/* Function(path, table, inputs, n, shapes, few, chosen) */
 static PyObject *
 function_new(PyTypeObject *type, PyObject *args, PyObject *Py_UNUSED(keywords))
 {
     Function *self = (Function *)type->tp_alloc(type, 0);
-    PyObject *path, *shapes, *variants;
+    PyObject *path, *shapes, *chosen;
     if (!self)
         return NULL;
     self->vectorcall = function_call;
     if (!PyArg_ParseTuple(args, "Ow*inO!nO!", &path, &self->table, &self->inputs, &self->n,
-                          &PyTuple_Type, &shapes, &self->few, &PyDict_Type, &variants))
+                          &PyTuple_Type, &shapes, &self->few, &PyDict_Type, &chosen))
         goto fail;
     self->path = Py_NewRef(path);
-    self->variants = Py_NewRef(variants);
+    self->chosen = Py_NewRef(chosen);
     if (self->table.len != 2 * sizeof(Kernels) || self->inputs < 1 || self->inputs > MAX_INPUTS ||
         PyTuple_GET_SIZE(shapes) < 1 || PyTuple_GET_SIZE(shapes) > MAX_RESULTS) {
         PyErr_Format(PyExc_ValueError, "%d arguments and %zd results; from 1 to %d and %d",
@@ -332,17 +336,17 @@ function_dealloc(Function *self)
     if (self->table.obj)
         PyBuffer_Release(&self->table);
     Py_XDECREF(self->path);
-    Py_XDECREF(self->variants);
+    Py_XDECREF(self->chosen);
     Py_TYPE(self)->tp_free(self);
 }
 
-/* A cycle through a Function runs through its path's attributes or a dict of its variants too,
-   and is broken there. */
+/* A cycle through a Function runs through its path's attributes or through the dict of what was
+   chosen too, and is broken there. */
 static int
 function_traverse(Function *self, visitproc visit, void *arg)
 {
     Py_VISIT(self->path);
-    Py_VISIT(self->variants);
+    Py_VISIT(self->chosen);
     return 0;
 }
 

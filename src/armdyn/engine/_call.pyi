@@ -13,7 +13,7 @@ class Function:
         n: int,
         shapes: tuple[tuple[int, ...], ...],
         few: int,
-        variants: dict[str | None, dict[str | bool, Any]],
+        chosen: dict[str | None, dict[str | bool | None, Any]],
         /,
     ) -> None: ...
     def __call__(self, *values: Any, out: Any = None, threads: int | None = None) -> Any: ...

@@ -7,17 +7,15 @@ states at a time, so that a batch of any size needs no more than a block for eac
 
 from __future__ import annotations
 
-import functools
 import math
-import operator
-import os
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor, wait
 from ctypes import Array, c_void_p
 from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
+
+from armdyn.engine.workers import side_by_side
 
 Shape = tuple[int, ...]
 Kernel = Callable[[Any, Any, int], None]  # pointers to arguments, pointers to results, count
@@ -92,7 +90,7 @@ def run(
         return lambda: _in_place(kernel, inputs, outputs, start, stop)
 
     bounds = [count * k // threads for k in range(threads + 1)]
-    _in_parallel([part(start, stop) for start, stop in pairwise(bounds)])
+    side_by_side([part(start, stop) for start, stop in pairwise(bounds)])
 
 
 def _in_place(
@@ -144,71 +142,3 @@ def boxes(batch: Shape, limit: int) -> Iterator[Box]:
             count = (stop - start) * inner
             yield Box(first, count, (*outer, slice(start, stop)))
             first += count
-
-
-# Threads ------------------------------------------------------------------------------------
-
-
-def cores() -> int:
-    """The number of cores this process may use."""
-    if hasattr(os, "process_cpu_count"):
-        return os.process_cpu_count() or 1
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
-
-
-def default_threads() -> int:
-    """ARMDYN_NUM_THREADS where it is set, else one for each core."""
-    asked = os.environ.get("ARMDYN_NUM_THREADS", "").strip()
-    if not asked:
-        return cores()
-    return positive("ARMDYN_NUM_THREADS", int(asked) if asked.isdecimal() else asked)
-
-
-def positive(name: str, value: Any) -> int:
-    """The value, if it is a whole number of at least 1."""
-    try:
-        number = 0 if isinstance(value, bool) else operator.index(value)
-    except TypeError:
-        number = 0
-    if number < 1:
-        raise ValueError(f"{name} is {value!r}; expected a whole number of at least 1")
-    return number
-
-
-@functools.cache
-def _pool() -> ThreadPoolExecutor:
-    """The threads that all calls share; none starts before there is work for it."""
-    return ThreadPoolExecutor(cores(), "armdyn")
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_pool.cache_clear)  # a child has none of its parent's
-
-
-def _submit(part: Callable[[], None]) -> Future[None] | None:
-    """Starts a part; None where no thread can be started, as at the interpreter's end."""
-    try:
-        return _pool().submit(part)
-    except RuntimeError:
-        return None
-
-
-def _in_parallel(parts: list[Callable[[], None]]) -> None:
-    """Runs the parts, the first on this thread, the others on those of the pool.
-
-    A part holds what it works on, so that an interrupt here cannot take the memory from under it.
-    """
-    started = [(part, _submit(part)) for part in parts[1:]]
-    futures = [future for _, future in started if future is not None]
-    try:
-        parts[0]()
-        for part, future in started:
-            if future is None:
-                part()
-    finally:
-        if futures:
-            wait(futures)
-    for future in futures:
-        future.result()

@@ -8,11 +8,18 @@ A kernel reads and writes plain memory, without checks and without Python:
 in[k] points to the k-th argument, n numbers a state, out[k] to the k-th result, in C order; T is
 double or float. ``Function`` makes of them what users call: ``f(*arrays, out=None, threads=None)``.
 
-It has two parts. The front answers the plain calls, which it can tell within nanoseconds, and
-hands on all others. It is the C extension (armdyn/engine/_call.c) where that is built, else a
-Python function that reaches the kernels by ctypes. Behind it stands the ``CarefulPath``, which
-converts, broadcasts, spreads over threads, or explains. Both use the same kernels, so a result
-does not depend on who answered.
+A call takes one of two paths. Both run the same kernels, so a result has the same bits whichever
+path it came by.
+
+- The fast path, or front, takes the calls that need no thought: arrays that a kernel can use where
+  they lie. Where the C extension is built (armdyn/engine/_call.c) the front is written in C, and a
+  call costs some 100 ns besides the kernel's work. Where it is not, a front in Python takes single
+  float64 states and reaches the kernel by ctypes, which costs about a microsecond. A front that
+  meets any other call hands it on as it came.
+- The careful path, ``CarefulPath``, takes any call. It converts and broadcasts arrays, spreads a
+  batch over threads, finds out what arguments by name and options mean, and says what is wrong.
+
+``armdyn.info()["call_path"]`` says which front is in use.
 """
 
 from __future__ import annotations
@@ -20,18 +27,19 @@ from __future__ import annotations
 import functools
 import math
 import os
-import reprlib
 import threading
 from collections.abc import Callable
 from ctypes import CFUNCTYPE, PYFUNCTYPE, byref, c_int64, c_size_t, c_void_p
+from inspect import Parameter, signature
+from types import NoneType
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from armdyn.engine import blocks
+from armdyn.engine import blocks, workers
 from armdyn.engine.blocks import Shape
-from armdyn.errors import ShapeError
+from armdyn.errors import ShapeError, listed, shorten, whole_number
 
 try:
     from armdyn.engine import _call
@@ -41,7 +49,7 @@ except (ImportError, AttributeError):
     EXTENSION = False
 
 Compile = Callable[[str, str], int]
-Variants = dict[str | None, dict[str | bool, Any]]
+Chosen = dict[str | None, dict[str | bool | None, Callable[..., Any]]]
 
 FLOAT64, FLOAT32 = np.dtype(np.float64), np.dtype(np.float32)
 BATCH = CFUNCTYPE(None, c_void_p, c_void_p, c_int64)  # releases the GIL
@@ -50,16 +58,27 @@ MOST_ARGUMENTS, MOST_RESULTS = 4, 32
 ALL = slice(None)
 
 
+class Options(NamedTuple):
+    """What a call may ask for besides arrays, ``out=`` and ``threads=``: see ``Function``."""
+
+    like: Callable[..., Any]  # has the options among its parameters
+    choose: Callable[..., Callable[..., Any]]
+
+
 def Function(
     name: str,
     arguments: tuple[str, ...],
     n: int,
     shapes: tuple[Shape, ...],
     compile: Compile,
-    otherwise: Callable[..., Any] | None = None,
-    variants: Variants | None = None,
+    options: Options | None = None,
 ) -> Callable[..., Any]:
     """A function of arrays (..., n) that answers with one array, or with a tuple of several.
+
+    A function may have options, such as ``frame=``. Each value of an option asks for another
+    function of the same arrays: ``options.choose(frame="tool0")`` answers with that function, and
+    the call goes there. What was chosen for one option alone is kept, so that the C front finds it
+    by itself the next time.
 
     Args:
         name: what it computes.
@@ -68,20 +87,18 @@ def Function(
         shapes: of each result, for one state.
         compile: called as ``compile("single" | "batch", "float64" | "float32")`` at first need,
             once for each; answers with the kernel's address, good for as long as the function.
-        otherwise: takes the calls that are not of the form ``f(*arrays, out=, threads=)``, and
-            lends its signature and documentation.
-        variants: functions that answer where one keyword more is given: keyword -> value ->
-            function, under None those where that value comes last. The C front asks them; where
-            they do not know, and where there is no C front, ``otherwise`` does.
+        options: ``options.choose(**given)`` answers with the function that takes a call with these
+            options; ``options.like`` is a Python function that lends its signature and
+            documentation. None: there are no options.
     """
-    path = CarefulPath(name, arguments, n, shapes, compile, otherwise, variants)
+    path = CarefulPath(name, arguments, n, shapes, compile, options)
     return front_in_c(path) if EXTENSION else front_in_python(path)
 
 
 def front_in_c(path: CarefulPath) -> Callable[..., Any]:
     """Answers calls on arrays that kernels can use where they lie."""
     return _call.Function(
-        path, path.table, len(path.arguments), path.n, path.shapes, path.few, path.variants
+        path, path.table, len(path.arguments), path.n, path.shapes, path.few, path.chosen
     )
 
 
@@ -127,8 +144,7 @@ class CarefulPath:
         n: int,
         shapes: tuple[Shape, ...],
         compile: Compile,
-        otherwise: Callable[..., Any] | None = None,
-        variants: Variants | None = None,
+        options: Options | None = None,
     ) -> None:
         if not (1 <= len(arguments) <= MOST_ARGUMENTS and 1 <= len(shapes) <= MOST_RESULTS):
             raise ValueError(
@@ -137,8 +153,8 @@ class CarefulPath:
             )
         self.__name__ = self.__qualname__ = self.name = name
         self.__doc__ = f"{name}({', '.join(arguments)}, out=None, threads=None)"
-        if otherwise is not None:
-            functools.update_wrapper(self, otherwise)
+        if options is not None:
+            functools.update_wrapper(self, options.like)
         self.arguments = arguments
         self.n = n
         self.shapes = shapes
@@ -148,11 +164,21 @@ class CarefulPath:
         self.states64: list[State] = []  # not in use by any call
         self.states32: list[State] = []
         self._compile = compile
-        self._otherwise = otherwise
-        self.variants: Variants = {} if variants is None else variants
+        self._choose = None if options is None else options.choose
+        self._parameters = parameters_of(arguments, options)
+        found = self._parameters.values()
+        self._form = f"{name}({', '.join(map(str, found))})"
+        self._needed = frozenset(arguments)
+        self._order = [p.name for p in found if p.kind is p.POSITIONAL_OR_KEYWORD]
+        # What options chose before, for the C front: option -> value -> function. Under None
+        # stands the option that may be given without its keyword, after the arrays.
+        names = [name for name in self._parameters if name not in (*arguments, "out", "threads")]
+        self.chosen: Chosen = {name: {} for name in names}
+        for name in self._order[len(arguments) :]:
+            self.chosen[None] = self.chosen[name]
 
     def __repr__(self) -> str:
-        return f"<armdyn function {self.name}({', '.join(self.arguments)})>"
+        return f"<armdyn function {self._form}>"
 
     def __call__(
         self,
@@ -164,12 +190,12 @@ class CarefulPath:
         """The results of a call."""
         if named or len(values) != len(self.arguments):
             return self._other_form(values, named, out, threads)
-        arrays = [numbers(name, v) for name, v in zip(self.arguments, values, strict=True)]
+        arrays = [real_array(name, v) for name, v in zip(self.arguments, values, strict=True)]
         batch = self._batch(arrays)
         narrow = all(array.dtype.type is np.float32 for array in arrays)
         dtype = FLOAT32 if narrow else FLOAT64
         if threads is not None:
-            threads = blocks.positive("threads", threads)
+            threads = whole_number("threads", threads, ShapeError)
         targets = self._targets(out, batch, dtype, arrays)
         if not batch:
             answer = self._single(arrays, targets, dtype)
@@ -194,17 +220,34 @@ class CarefulPath:
     def _other_form(
         self, values: tuple[Any, ...], named: dict[str, Any], out: Any, threads: Any
     ) -> Any:
-        """Arguments by name, or too few or too many of them, or keywords of another kind."""
-        given = {"out": out, "threads": threads}
-        given = {name: value for name, value in given.items() if value is not None}
-        if self._otherwise is not None:
-            return self._otherwise(*values, **named, **given)
-        missing = self.arguments[len(values) :]
-        if len(values) > len(self.arguments) or set(missing) != set(named):
-            found = ", ".join(["..."] * len(values) + [f"{name}=..." for name in named])
-            wanted = ", ".join((*self.arguments, "out=None", "threads=None"))
-            raise TypeError(f"{self.name}({found}); expected {self.name}({wanted})")
-        return self(*values, *(named[name] for name in missing), **given)
+        """A call with arguments by name or with options: goes to the function that these choose."""
+        given = dict(zip(self._order, values, strict=False))
+        given.update(named)
+        if len(given) < len(values) + len(named) or not (
+            self._needed <= given.keys() <= self._parameters.keys()
+        ):
+            found = listed([*["..."] * len(values), *(f"{name}=..." for name in named)])
+            slip = self._slip(len(values), named)
+            raise TypeError(f"{self.name}({found}) ({slip}); expected {self._form}")
+        arrays = [given.pop(name) for name in self.arguments]
+        function = self if self._choose is None else self._choose(**given)
+        if len(given) == 1:  # one option, whose choice is kept where its hash is no user's code
+            ((option, value),) = given.items()
+            if type(value) in (str, bool, NoneType):
+                self.chosen[option][value] = function
+        return function(*arrays, out=out, threads=threads)
+
+    def _slip(self, count: int, named: dict[str, Any]) -> str:
+        """What is wrong with a call's arguments, of which so many came without a name."""
+        strange = [name for name in named if name not in self._parameters]
+        if strange:
+            return f"no argument {listed(strange)}"
+        if count > len(self._order):
+            return "too many positional arguments"
+        twice = [name for name in self._order[:count] if name in named]
+        if twice:
+            return f"{listed(twice)} given twice"
+        return f"missing {listed(x for x in self.arguments[count:] if x not in named)}"
 
     def _batch(self, arrays: list[np.ndarray]) -> Shape:
         """The batch axes of all arguments, broadcast against each other."""
@@ -234,7 +277,7 @@ class CarefulPath:
             check_target("out", out, wholes[0], dtype, taken)
             return [out]
         if not isinstance(out, tuple) or len(out) != len(wholes):
-            found = reprlib.repr(out)
+            found = shorten(out)
             raise ShapeError(f"out is {found}; expected a tuple of {len(wholes)} arrays")
         for k, (target, whole) in enumerate(zip(out, wholes, strict=True)):
             check_target(f"out[{k}]", target, whole, dtype, taken)
@@ -268,7 +311,7 @@ class CarefulPath:
         threads: int | None,
     ) -> None:
         if threads is None:
-            threads = blocks.default_threads() if math.prod(batch) > self.few else 1
+            threads = workers.default_threads() if math.prod(batch) > self.few else 1
         inputs = [blocks.Rows(array, batch, (self.n,), dtype) for array in arrays]
         pairs = zip(targets, self.shapes, strict=True)
         outputs = [blocks.Rows(target, batch, shape, dtype) for target, shape in pairs]
@@ -313,12 +356,22 @@ def new_state(path: CarefulPath, dtype: np.dtype) -> State:
 # What users may give ------------------------------------------------------------------------
 
 
-def numbers(name: str, value: ArrayLike) -> np.ndarray:
+def parameters_of(arguments: tuple[str, ...], options: Options | None) -> dict[str, Parameter]:
+    """A call's parameters: the arguments, the options, ``out`` and ``threads``."""
+    if options is not None:
+        found = signature(options.like).parameters
+        return {name: p.replace(annotation=p.empty) for name, p in found.items()}
+    return {name: Parameter(name, Parameter.POSITIONAL_OR_KEYWORD) for name in arguments} | {
+        name: Parameter(name, Parameter.KEYWORD_ONLY, default=None) for name in ("out", "threads")
+    }
+
+
+def real_array(name: str, value: ArrayLike) -> np.ndarray:
     """The value as an array of real numbers; all but float32 are computed with as float64."""
     try:
         array = np.asarray(value)
     except ValueError:
-        found = reprlib.repr(value)
+        found = shorten(value)
         raise ShapeError(f"{name} is ragged: {found}; expected an array (..., n)") from None
     if array.dtype.kind not in "iuf" or array.dtype.itemsize > 8:
         raise ShapeError(
@@ -332,7 +385,7 @@ def check_target(
 ) -> None:
     """Refuses what was given to receive a result, if it cannot."""
     if not isinstance(target, np.ndarray):
-        found = reprlib.repr(target)
+        found = shorten(target)
         raise ShapeError(f"{name} is {found}; expected a {dtype} array of shape {shape}")
     if target.shape != shape or target.dtype != dtype:
         found = f"{target.dtype} {target.shape}"

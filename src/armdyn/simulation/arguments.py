@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from armdyn.chain import Chain
-from armdyn.engine.calls import numbers
+from armdyn.engine.calls import real_array
 from armdyn.errors import MethodError, ShapeError, SimulationError, shorten
 
 Progress = Callable[[int, int], object]  # is told the steps done, and all steps
@@ -41,7 +41,7 @@ def positive(name: str, value: Any, what: str = "a positive number") -> float:
 
 def finite(name: str, value: ArrayLike) -> np.ndarray:
     """The value as an array of finite float64 numbers."""
-    array = numbers(name, value).astype(float)
+    array = real_array(name, value).astype(float)
     if not np.isfinite(array).all():
         raise SimulationError(f"{name} is {shorten(value)}; expected finite numbers")
     return array

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from armdyn.engine.calls import numbers
+from armdyn.engine.calls import real_array
 from armdyn.errors import ShapeError, SimulationError, listed, shorten
 from armdyn.simulation.arguments import finite, positive
 from armdyn.simulation.trajectories import Trajectory
@@ -190,7 +190,7 @@ def _answer(reference: Reference, t: float) -> tuple[np.ndarray, ...]:
         raise ShapeError(
             f"the trajectory answers {shorten(answer)} at t = {t:g} s; expected (q, qd, qdd)"
         )
-    arrays = tuple(numbers("trajectory", part) for part in answer)
+    arrays = tuple(real_array("trajectory", part) for part in answer)
     for name, array in zip(("q", "qd", "qdd"), arrays, strict=True):
         if not np.isfinite(array).all():
             raise SimulationError(

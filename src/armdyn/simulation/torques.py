@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from armdyn.chain import Chain
-from armdyn.engine.calls import numbers
+from armdyn.engine.calls import real_array
 from armdyn.errors import ShapeError, SimulationError
 from armdyn.simulation.arguments import as_whole, finite
 from armdyn.simulation.controllers import Controller
@@ -118,7 +118,7 @@ class FunctionTorque(Torque):
                 tau[row] = np.nan
                 continue
             state = q[row].reshape(shape).copy(), qd[row].reshape(shape).copy()
-            answer = numbers("tau(t, q, qd)", self.function(float(t), *state))
+            answer = real_array("tau(t, q, qd)", self.function(float(t), *state))
             try:
                 tau[row] = np.broadcast_to(answer, shape).reshape(tau[row].shape)
             except ValueError:

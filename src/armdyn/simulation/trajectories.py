@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from armdyn.engine.calls import numbers
+from armdyn.engine.calls import real_array
 from armdyn.errors import ShapeError, SimulationError, shorten
 from armdyn.simulation.arguments import finite, positive
 
@@ -36,7 +36,7 @@ class Trajectory:
 
     def __call__(self, t: ArrayLike) -> Arrays:
         """Position, speed and acceleration of each joint at the time t [s]."""
-        time = numbers("t", t) / self.duration
+        time = real_array("t", t) / self.duration
         moving = (time >= 0) & (time <= 1)
         s, sd, sdd = self.profile(np.clip(time, 0, 1))
         way = self.end - self.start
@@ -116,7 +116,7 @@ def _ends(start: ArrayLike, end: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _limit(name: str, value: ArrayLike, shape: tuple[int, ...]) -> np.ndarray:
-    bound = numbers(name, value).astype(float)
+    bound = real_array(name, value).astype(float)
     bounded = name == "speed" or np.isfinite(bound).all()  # a joint may have no limit of speed
     if not (bounded and (bound > 0).all()):
         raise SimulationError(f"{name} is {shorten(value)}; expected positive numbers")
