@@ -13,7 +13,7 @@ from armdyn.algorithms import catalogue
 from docs import make_methods
 
 ROOT = Path(__file__).parents[1]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.M | re.S)
 CITED = re.compile(r"\[([A-Za-z]+\d{4}[a-z]?|kang)\]")
 LINK = re.compile(r"\]\(([^)\s]+)\)")
@@ -101,7 +101,7 @@ def test_every_paper_of_the_catalogue_is_in_the_bibliography():
 
 def test_what_docstrings_cite_is_in_the_bibliography():
     listed = make_methods.bibliography()
-    for source in sorted((ROOT / "armdyn").rglob("*.py")):
+    for source in sorted((ROOT / "src" / "armdyn").rglob("*.py")):
         for key in CITED.findall(source.read_text(encoding="utf-8")):
             assert key.lower() in listed, f"{source.name} cites {key}"
 
