@@ -1,4 +1,7 @@
-"""What all tests share: a cache of compiled code of their own, gone when they end, and fixtures."""
+"""What all tests share: a cache of compiled code of their own, gone when they end, and fixtures.
+
+And the ids of tests: what has a name is called by it, so that an id says the method and the arm.
+"""
 
 import atexit
 import os
@@ -8,6 +11,8 @@ import tempfile
 import pytest
 
 from tests.interpreting import interpret
+
+LONGEST = 40  # characters of a value in an id
 
 if "PYTEST_XDIST_WORKER" not in os.environ:  # the workers inherit it
     folder = tempfile.mkdtemp(prefix="armdyn-tests-")
@@ -19,3 +24,22 @@ if "PYTEST_XDIST_WORKER" not in os.environ:  # the workers inherit it
 def interpreted(monkeypatch):
     """Compile nothing."""
     interpret(monkeypatch)
+
+
+def pytest_make_parametrize_id(val):
+    """The name of an arm, a robot or a method; short plain values as they are written."""
+    name = getattr(getattr(val, "chain", val), "name", None)
+    if isinstance(name, str):
+        return name
+    if isinstance(val, tuple | list | dict) and is_plain(val) and len(repr(val)) <= LONGEST:
+        return repr(val)
+    return None  # as pytest calls it
+
+
+def is_plain(val):
+    """Whether a value is written alike in every process: no addresses, no order of a set."""
+    if isinstance(val, dict):
+        return all(map(is_plain, val)) and all(map(is_plain, val.values()))
+    if isinstance(val, tuple | list):
+        return all(map(is_plain, val))
+    return val is None or isinstance(val, str | bytes | int | float)
