@@ -8,10 +8,13 @@ import os
 import shutil
 import tempfile
 
+import hypothesis
 import pytest
 
 from tests.interpreting import interpret
 
+hypothesis.settings.register_profile("armdyn", deadline=None)  # no test fails for being slow
+hypothesis.settings.load_profile("armdyn")
 LONGEST = 40  # characters of a value in an id
 
 if "PYTEST_XDIST_WORKER" not in os.environ:  # the workers inherit it
