@@ -7,6 +7,7 @@ call_path = Extension(
     "armdyn.engine._call",
     ["src/armdyn/engine/_call.c"],
     include_dirs=[numpy.get_include()],
+    define_macros=[("NPY_TARGET_VERSION", "NPY_1_25_API_VERSION")],  # that of NumPy 1.26
     optional=True,
 )
 setup(ext_modules=[call_path])

@@ -1,20 +1,34 @@
-"""What all tests share: a cache of compiled code of their own, gone when they end, and fixtures."""
+"""What all tests share: a cache of compiled code of their own, gone when they end, and fixtures.
+
+And the ids of tests: what has a name is called by it, so that an id says the method and the arm.
+"""
 
 import atexit
 import os
 import shutil
 import tempfile
 
+import hypothesis
 import pytest
 
 from armdyn import quantities
 from armdyn.algorithms import catalogue
 from tests.interpreting import interpret
 
+hypothesis.settings.register_profile("armdyn", deadline=None)  # no test fails for being slow
+hypothesis.settings.load_profile("armdyn")
+LONGEST = 40  # characters of a value in an id
+
 if "PYTEST_XDIST_WORKER" not in os.environ:  # the workers inherit it
     folder = tempfile.mkdtemp(prefix="armdyn-tests-")
     os.environ["ARMDYN_CACHE_DIR"] = os.path.join(folder, "cache")
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
+
+
+@pytest.fixture(autouse=True)
+def no_terminal(monkeypatch):
+    """Tables are as wide as they are where nobody says how wide."""
+    monkeypatch.delenv("COLUMNS", raising=False)
 
 
 @pytest.fixture
@@ -24,9 +38,29 @@ def own_catalogue(monkeypatch):
     yield catalogue.CATALOGUE
     for remembered in (quantities.cheapest, quantities.program_cost):
         remembered.cache_clear()
+    quantities._Cheapest.found = None
 
 
 @pytest.fixture
 def interpreted(monkeypatch):
     """Compile nothing."""
     interpret(monkeypatch)
+
+
+def pytest_make_parametrize_id(val):
+    """The name of an arm, a robot or a method; short plain values as they are written."""
+    name = getattr(getattr(val, "chain", val), "name", None)
+    if isinstance(name, str):
+        return name
+    if isinstance(val, tuple | list | dict) and is_plain(val) and len(repr(val)) <= LONGEST:
+        return repr(val)
+    return None  # as pytest calls it
+
+
+def is_plain(val):
+    """Whether a value is written alike in every process: no addresses, no order of a set."""
+    if isinstance(val, dict):
+        return all(map(is_plain, val)) and all(map(is_plain, val.values()))
+    if isinstance(val, tuple | list):
+        return all(map(is_plain, val))
+    return val is None or isinstance(val, str | bytes | int | float)

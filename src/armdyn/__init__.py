@@ -1,4 +1,7 @@
-"""armdyn: the dynamics of robot arms, M(q) qdd + C(q, qd) qd + g(q) = tau."""
+"""armdyn: the dynamics of robot arms, M(q) qdd + C(q, qd) qd + g(q) = tau.
+
+``_HOMES`` is the list of public names; docs/api.md describes them, and all else is private.
+"""
 
 from __future__ import annotations
 
