@@ -14,7 +14,7 @@ import numpy as np
 
 import armdyn
 from armdyn.chain import Chain
-from armdyn.engine import cache, calls, jit, slow
+from armdyn.engine import cache, calls, forks, jit, slow  # noqa: F401  forks acts by itself
 from armdyn.program.passes import place_fma
 from armdyn.program.program import Program
 from armdyn.quantities import Task, arguments, program, shapes

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from armdyn.program import drivers
 from armdyn.program.program import Program
 
-_lock = threading.Lock()  # LLVM's global context is one for all threads
+LOCK = threading.RLock()  # LLVM's global context is one for all threads; see forks.py
 
 
 @cache
@@ -40,10 +40,11 @@ class Machine(NamedTuple):
 
 @cache
 def _binding() -> ModuleType:
-    import llvmlite.binding as binding
+    with LOCK:
+        import llvmlite.binding as binding
 
-    binding.initialize_native_target()
-    binding.initialize_native_asmprinter()
+        binding.initialize_native_target()
+        binding.initialize_native_asmprinter()
     return binding
 
 
@@ -77,7 +78,7 @@ def compile(program: Program, kind: str, dtype: str) -> bytes:
 
 def assemble(text: str) -> bytes:
     """Object code of a module in LLVM's language."""
-    with _lock:
+    with LOCK:
         module = _binding().parse_assembly(text)
         return bytes(_target_machine().emit_object(module))
 
@@ -90,7 +91,7 @@ class Kernel:
 
     def __init__(self, code: bytes, kind: str, symbols: Mapping[str, int] | None = None) -> None:
         binding = _binding()
-        with _lock:
+        with LOCK:
             self._jit = binding.create_lljit_compiler(_target_machine())
             builder = binding.JITLibraryBuilder().add_object_img(code).add_current_process()
             for name, address in (symbols or {}).items():
