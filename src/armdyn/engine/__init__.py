@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
+import logging
 import platform
 import sys
 from collections.abc import Callable, Sequence
 from functools import cache as once
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,8 @@ from armdyn.engine import cache, calls, forks, jit, slow  # noqa: F401  forks ac
 from armdyn.program.passes import place_fma
 from armdyn.program.program import Program
 from armdyn.quantities import Task, arguments, program, shapes
+
+log = logging.getLogger("armdyn")
 
 
 def function(
@@ -50,6 +52,7 @@ class Kernels:
     and armdyn's own text.
     """
 
+    lasting = True  # False: ``asked`` does not say it all, and nothing is kept on disk
     choices: Sequence[str | None] = ()  # made while tracing; stored with the code
 
     def __init__(self, chain: Chain, asked: object) -> None:
@@ -80,10 +83,11 @@ class Kernels:
     def _code(self, kind: str, dtype: str) -> bytes:
         """Object code, from the disk cache or newly made."""
         key = cache.key(repr(self.chain), repr(self.asked), kind, dtype, *fingerprint())
-        entry = cache.get(key)
+        entry = cache.get(key) if self.lasting and is_as_imported() else None
         if entry is None:
             code = jit.compile(self.program, kind, dtype)
-            cache.put(key, json.dumps(list(self.choices)).encode() + b"\n" + code)
+            if self.lasting and is_as_imported():  # still, after modules that tracing imported
+                cache.put(key, json.dumps(list(self.choices)).encode() + b"\n" + code)
             return code
         choices, _, code = entry.partition(b"\n")
         self.choices = json.loads(choices)
@@ -113,13 +117,28 @@ class Compilation(Kernels):
 @once
 def fingerprint() -> tuple[str, ...]:
     """What object code depends on besides the arm: machine, versions, armdyn's own text."""
-    here = Path(armdyn.__file__).parent
-    files = sorted(here.rglob("*.py"))
-    text = [
-        f"{path.relative_to(here)} {path.stat().st_size} {path.stat().st_mtime_ns}"
-        for path in files
-    ]
-    return (armdyn.__version__, *map(str, jit.machine()), *text)
+    return (armdyn.__version__, *map(str, jit.machine()), *armdyn._IMPORTED)
+
+
+def is_as_imported() -> bool:
+    """Whether the files of armdyn are those that this process runs.
+
+    They were listed before any module was imported. If they are the same now, then so they were
+    when each module was, early or late. If not, it is unknown which text the process runs, and
+    the disk is left alone.
+    """
+    try:
+        same = bool(armdyn._IMPORTED) and armdyn._files() == armdyn._IMPORTED
+    except OSError:
+        same = False
+    if not same:
+        _say_once("no disk cache: armdyn's files are not those that this process has imported")
+    return same
+
+
+@once
+def _say_once(line: str) -> None:
+    log.warning(line)
 
 
 def info() -> dict[str, Any]:
