@@ -22,6 +22,7 @@ from armdyn.program.sincos import Format, literal, sincos
 
 WHOLE = 1500  # instructions and stores up to which a program stays one function
 PART = 350  # instructions, stores and loads a function, beyond
+RUN = 64  # neighbouring constants from which on they are copied from a table
 
 OPS = {  # of operands {0}, {1}, ... of type {t}, with intrinsics of suffix {s}
     Op.ADD: "fadd {t} {0}, {1}",
@@ -93,6 +94,18 @@ class Store(NamedTuple):
     places: tuple[int, ...]
 
 
+def joined(stores: list[Store]) -> list[Store]:
+    """The same numbers, in order, in as few stores as possible."""
+    found: list[tuple[int, int, list[int]]] = []
+    for result, start, places in stores:
+        end = found[-1][1] + len(found[-1][2]) if found else 0
+        if found and found[-1][0] == result and start <= end:
+            found[-1][2].extend(places[end - start :])
+        else:
+            found.append((result, start, list(places)))
+    return [Store(result, start, tuple(places)) for result, start, places in found]
+
+
 class Kernel:
     """A program on numbers of one format, for ``lanes`` states at once (1: scalars).
 
@@ -105,11 +118,16 @@ class Kernel:
         self.type = form.scalar if lanes == 1 else f"<{lanes} x {form.scalar}>"
         self.suffix = f"f{form.bits}" if lanes == 1 else f"v{lanes}f{form.bits}"
         self.sizes = [math.prod(shape) for shape in program.shapes]
-        self.names = [f"%a{i}" for i in range(len(program.inputs))]  # of the pointers
-        self.names += [f"%r{i}" for i in range(len(self.sizes))]
+        self.arguments = [f"%a{i}" for i in range(len(program.inputs))]  # their pointers' names
+        self.results = [f"%r{i}" for i in range(len(self.sizes))]
+        self.names = self.arguments + self.results
         self.parts = cut(program)
         self.constant_stores: list[Store] = []  # of constants alone, dealt out to all parts
         self.stores = self._stores()
+        # Long rows of constants are copied from tables.
+        self.tables = [run for run in joined(self.constant_stores) if len(run.places) >= RUN]
+        copied = {(t.result, t.start + i) for t in self.tables for i in range(len(t.places))}
+        self.constant_stores = [s for s in self.constant_stores if s[:2] not in copied]
         self.slots = self._slots()
 
     def _stores(self) -> dict[int, list[Store]]:
@@ -153,6 +171,8 @@ class Kernel:
             self._store(text, values, store)
         for store in self.constant_stores[i :: len(self.parts)]:
             self._store(text, values, store)
+        for k in range(i, len(self.tables), len(self.parts)):
+            self._copy(text, k)
         for unit in self.parts[i]:
             op, args, _ = self.program.instructions[unit[0]]
             if op in TRIG:
@@ -215,6 +235,28 @@ class Kernel:
             text.do(f"store {self.type} {names[0]}, ptr {address}")
         else:
             rows.store(text.emit, text.do, pointer, size, store.start, names, self.form, self.lanes)
+
+    def _copy(self, text: Text, k: int) -> None:
+        """Copy a table of constants to its place in the result of every state."""
+        result, start, places = self.tables[k]
+        size = len(places) * self.form.bits // 8
+        for state in range(self.lanes):
+            place = state * self.sizes[result] + start
+            address = rows.at(text.emit, f"%r{result}", place, self.form)
+            text.do(
+                f"call void @llvm.memcpy.p0.p0.i64(ptr {address}, ptr @table{k}, i64 {size}, i1 0)"
+            )
+
+    def tables_text(self) -> list[str]:
+        """The tables of constants."""
+        scalar, found = self.form.scalar, []
+        for k, (_, _, places) in enumerate(self.tables):
+            values = [float(self.program.instructions[p].value or 0.0) for p in places]
+            numbers = ", ".join(f"{scalar} {literal(value, self.form)}" for value in values)
+            content = "zeroinitializer" if {*map(str, values)} == {"0.0"} else f"[ {numbers} ]"
+            kind = f"[{len(places)} x {scalar}]"
+            found.append(f"@table{k} = internal constant {kind} {content}, align 64")
+        return found
 
     def _trig(self, text: Text, values: dict[int, str], group: list[int]) -> None:
         """Sines and cosines of one depth, all at once; libm's if any angle is beyond the limit."""
