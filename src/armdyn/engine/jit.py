@@ -7,14 +7,24 @@ versions, is told by ``machine()``. llvmlite is imported at first use.
 from __future__ import annotations
 
 import importlib.util
+import logging
+import os
 import threading
 from collections.abc import Mapping
 from functools import cache
 from types import ModuleType
 from typing import Any, NamedTuple
 
+from armdyn.errors import ArmdynError, MethodError, shorten
 from armdyn.program import drivers
-from armdyn.program.program import Program
+from armdyn.program.program import Op, Program
+
+log = logging.getLogger("armdyn")
+
+VARIABLE = "ARMDYN_COMPILE_SECONDS"  # the most that compiling may take, by the estimate
+MOST, LONG = 120.0, 5.0  # [s]: that limit if none is set; what is said beforehand
+AN_INSTRUCTION = 70e-6  # [s] to compile one, measured on a processor of 2023,
+A_STORE = {"single": 100e-6, "batch": 300e-6}  # and to store a number of a result
 
 LOCK = threading.RLock()  # LLVM's global context is one for all threads; see forks.py
 
@@ -72,8 +82,41 @@ def _target_machine() -> Any:
 
 def compile(program: Program, kind: str, dtype: str) -> bytes:
     """Object code of the kernel "single" or "batch" for "float64" or "float32"."""
+    check_size(program, kind)
     emit = {"single": drivers.single, "batch": drivers.batch}[kind]
     return assemble(emit(program, dtype, machine().lanes(dtype)))
+
+
+def check_size(program: Program, kind: str) -> None:
+    """Say so if a program takes long to compile, refuse it if it takes too long.
+
+    The time grows with the number of instructions and not faster, so it is known beforehand.
+    """
+    code = program.instructions
+    stores = sum(code[k].op is not Op.CONSTANT for k in program.outputs)
+    seconds = len(code) * AN_INSTRUCTION + stores * A_STORE[kind]
+    if seconds < LONG:
+        return
+    what = f"{program.name}: {len(code)} instructions and {stores} numbers to store"
+    limit = longest()
+    if seconds > limit:
+        raise MethodError(
+            f"{what} would take about {seconds:.0f} s to compile; expected at most {limit:g} s. "
+            f"Another method= may need fewer (robot.methods lists them), or set {VARIABLE}"
+        )
+    log.warning("%s take about %.0f s to compile", what, seconds)
+
+
+def longest() -> float:
+    """ARMDYN_COMPILE_SECONDS where it is set, else MOST."""
+    asked = os.environ.get(VARIABLE, "").strip() or str(MOST)
+    try:
+        seconds = float(asked)
+    except ValueError:
+        seconds = 0.0
+    if not seconds > 0:
+        raise ArmdynError(f"{VARIABLE} is {shorten(asked)}; expected a number of seconds")
+    return seconds
 
 
 def assemble(text: str) -> bytes:
