@@ -26,7 +26,7 @@ MOST, LONG = 120.0, 5.0  # [s]: that limit if none is set; what is said beforeha
 AN_INSTRUCTION = 70e-6  # [s] to compile one, measured on a processor of 2023,
 A_STORE = {"single": 100e-6, "batch": 300e-6}  # and to store a number of a result
 
-LOCK = threading.RLock()  # LLVM's global context is one for all threads; see forks.py
+LOCK = threading.RLock()  # one thread at a time is inside LLVM; see forks.py
 
 
 @cache
@@ -121,9 +121,14 @@ def longest() -> float:
 
 def assemble(text: str) -> bytes:
     """Object code of a module in LLVM's language."""
-    with LOCK:
-        module = _binding().parse_assembly(text)
-        return bytes(_target_machine().emit_object(module))
+    binding = _binding()
+    with (
+        LOCK,
+        binding.create_context() as context,  # of its own: it keeps all constants it ever met
+        binding.parse_assembly(text, context) as module,
+        _target_machine() as target,
+    ):
+        return bytes(target.emit_object(module))
 
 
 class Kernel:
