@@ -123,15 +123,15 @@ def resident():
 
 def compile_and_drop(count):
     for _ in range(count):
-        factors = [draw.random() for _ in range(20)]
-        program = record(lambda x: [factor * x[0] for factor in factors], {"x": 1}, "linear")
+        factors = [draw.random() for _ in range(100)]
+        program = record(lambda x: [sum(factor * x[0] for factor in factors)], {"x": 1}, "linear")
         jit.Kernel(jit.compile(program, "batch", "float64"), "batch")
 
 
-compile_and_drop(100)
+compile_and_drop(50)
 before = resident()
-compile_and_drop(200)
-print((resident() - before) / 200)
+compile_and_drop(100)
+print((resident() - before) / 100)
 """
 
 
@@ -164,7 +164,7 @@ def come_and_go(first, last):
 come_and_go(0, 600)  # fills what is kept of the last few hundred arms
 before = resident()
 come_and_go(600, 2600)
-print((resident() - before) / 2000)
+print((resident() - before) / 1000)
 """
 
 

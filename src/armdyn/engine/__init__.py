@@ -14,7 +14,8 @@ import numpy as np
 
 import armdyn
 from armdyn.chain import Chain
-from armdyn.engine import cache, calls, forks, jit, slow  # noqa: F401  forks acts by itself
+from armdyn.engine import cache, calls, forks, jit  # noqa: F401  forks acts by itself
+from armdyn.errors import ArmdynError
 from armdyn.program.passes import place_fma
 from armdyn.program.program import Program
 from armdyn.quantities import Task, arguments, program, shapes
@@ -73,10 +74,7 @@ class Kernels:
 
     def __call__(self, kind: str, dtype: str) -> int:
         """The address of the kernel "single" or "batch" for "float64" or "float32"."""
-        if not jit.available():
-            kernel: Any = slow.Kernel(self.program, kind, dtype)
-        else:
-            kernel = jit.Kernel(self._code(kind, dtype), kind)
+        kernel = jit.Kernel(self._code(kind, dtype), kind)
         self._kernels.append(kernel)
         return kernel.address
 
@@ -143,15 +141,18 @@ def _say_once(line: str) -> None:
 
 def info() -> dict[str, Any]:
     """Versions, processor, back end, call path and cache in use."""
-    compiled = jit.available()
+    try:
+        machine, back_end = jit.machine(), "llvm"
+    except ArmdynError as trouble:
+        machine, back_end = None, f"none: {trouble}"
     return {
         "armdyn": armdyn.__version__,
         "python": sys.version.split()[0],
         "numpy": np.__version__,
-        "llvmlite": jit.machine().llvmlite if compiled else None,
-        "cpu": jit.machine().name if compiled else platform.processor(),
-        "vector_bytes": jit.machine().vector_bytes if compiled else None,
-        "back_end": "llvm" if compiled else "interpreter (slow: llvmlite is not installed)",
+        "llvmlite": machine and machine.llvmlite,
+        "cpu": machine.name if machine else platform.processor(),
+        "vector_bytes": machine and machine.vector_bytes,
+        "back_end": back_end,
         "call_path": call_path(),
         "cache": str(cache.directory()) if cache.directory() else None,
     }

@@ -6,9 +6,9 @@ versions, is told by ``machine()``. llvmlite is imported at first use.
 
 from __future__ import annotations
 
-import importlib.util
 import logging
 import os
+import sys
 import threading
 from collections.abc import Mapping
 from functools import cache
@@ -29,12 +29,6 @@ A_STORE = {"single": 100e-6, "batch": 300e-6}  # and to store a number of a resu
 LOCK = threading.RLock()  # one thread at a time is inside LLVM; see forks.py
 
 
-@cache
-def available() -> bool:
-    """Whether llvmlite is installed."""
-    return importlib.util.find_spec("llvmlite") is not None
-
-
 class Machine(NamedTuple):
     """The processor that code is made for."""
 
@@ -51,8 +45,13 @@ class Machine(NamedTuple):
 @cache
 def _binding() -> ModuleType:
     with LOCK:
-        import llvmlite.binding as binding
-
+        try:
+            import llvmlite.binding as binding
+        except (ImportError, OSError) as trouble:
+            raise ArmdynError(
+                f"armdyn compiles by llvmlite, which cannot be imported here: {trouble}. Expected "
+                "what 'pip install llvmlite' installs, or conda where pip has none for this machine"
+            ) from trouble
         binding.initialize_native_target()
         binding.initialize_native_asmprinter()
     return binding
@@ -61,13 +60,12 @@ def _binding() -> ModuleType:
 @cache
 def machine() -> Machine:
     """This machine, as LLVM sees it."""
-    import llvmlite
-
     binding = _binding()
     features = binding.get_host_cpu_features()
     wide = 64 if features.get("avx512f") else 32 if features.get("avx") else 16
     name = binding.get_host_cpu_name()
-    return Machine(name, features.flatten(), wide, llvmlite.__version__)
+    version = sys.modules["llvmlite"].__version__
+    return Machine(name, features.flatten(), wide, version)
 
 
 def _target_machine() -> Any:
