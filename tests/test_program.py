@@ -303,6 +303,25 @@ def test_dropping_what_is_unused_changes_nothing(chain):
     assert unused == {0} - used  # M does not depend on q[0], which stays an input
 
 
+@pytest.mark.parametrize(
+    "function, left",
+    [
+        (lambda a, b, c: [a * b + c], {"fma": 1}),
+        (lambda a, b, c: [a * b + c, a * b + a], {"fma": 2}),  # two sums: both take it in
+        (lambda a, b, c: [a * b + c, a * b], {"mul": 1, "add": 1}),  # a result: computed anyway
+        (lambda a, b, c: [a * b + c, a * b * c], {"mul": 2, "add": 1}),  # a factor: likewise
+        (lambda a, b, c: [a * b + c, sincos(a * b)[0]], {"mul": 1, "add": 1, "sin": 1}),
+        (lambda a, b, c: [a * b + b * c, b * c + a], {"mul": 1, "fma": 2}),
+        (lambda a, b, c: [a * b + b * c, b * c], {"mul": 1, "fma": 1}),
+    ],
+)
+def test_an_fma_takes_in_no_product_that_is_computed_anyway(function, left):
+    made = record(lambda x: function(*x), {"x": 3})
+    fused = place_fma(made)
+    assert operations(fused) == left
+    assert len(fused.instructions) <= len(made.instructions)
+
+
 def test_newton_euler_cost_grows_by_the_same_amount_per_link():
     def products(n):
         arm = Chain.random(n).on(float)
