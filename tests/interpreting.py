@@ -25,8 +25,8 @@ def interpret(patch):
 
 def address(kernels, kind, dtype):
     """In place of ``Kernels.__call__``."""
-    kernels._kernels.append(Interpreted(kernels.program, kind, dtype))
-    return kernels._kernels[-1].address
+    kernels._loaded.append(Interpreted(kernels.program, kind, dtype))
+    return kernels._loaded[-1].address
 
 
 class Interpreted:

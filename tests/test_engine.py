@@ -229,6 +229,22 @@ def test_damaged_entries_are_made_again(private_cache):
     np.testing.assert_array_equal(Robot(chain).mass_matrix(q), first)
 
 
+def test_what_its_name_does_not_tell_is_not_kept(private_cache):
+    """As with functions that a user wrote: another process may know another by the same name."""
+    chain = Chain.random(2, seed=27)
+
+    class Fleeting(engine.Compilation):
+        lasting = False
+
+    Fleeting(chain, [Task("gravity")])("single", "float64")
+    assert not entries(private_cache)
+    engine.Compilation(chain, [Task("gravity")])("single", "float64")
+    assert len(entries(private_cache)) == 1
+    fleeting = Fleeting(chain, [Task("gravity")])
+    fleeting("single", "float64")
+    assert fleeting._program is not None, "traced, not taken from the disk"
+
+
 def test_no_cache_where_none_is_wanted(monkeypatch):
     monkeypatch.setenv("ARMDYN_CACHE_DIR", "")
     assert armdyn.info()["cache"] is None

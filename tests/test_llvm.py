@@ -31,7 +31,9 @@ class Machine:
 
     def __init__(self, program, dtype="float64", symbols=None):
         self.program, self.dtype = program, np.dtype(dtype)
-        self.kernels = {k: jit.Kernel(jit.compile(program, k, dtype), k, symbols) for k in CALLS}
+        self.kernels = {
+            k: jit.LoadedCode(jit.compile(program, k, dtype), k, symbols) for k in CALLS
+        }
 
     def run(self, kind, *inputs):
         count = len(inputs[0])
@@ -216,7 +218,7 @@ def test_without_memory_results_are_not_numbers(monkeypatch, dtype):
     monkeypatch.setattr(llvm, "WHOLE", 0)
     monkeypatch.setattr(llvm, "PART", 50)
     monkeypatch.setattr(drivers, "STACK", 0)
-    none = jit.Kernel(jit.assemble("define ptr @none(i64 %n) {\nret ptr null\n}"), "none")
+    none = jit.LoadedCode(jit.assemble("define ptr @none(i64 %n) {\nret ptr null\n}"), "none")
     made = fused_program(Chain.random(4, seed=4), "mass_matrix", "energy")
     machine = Machine(made, dtype, {"malloc": none.address})
     for kind in CALLS:

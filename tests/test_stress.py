@@ -125,7 +125,7 @@ def compile_and_drop(count):
     for _ in range(count):
         factors = [draw.random() for _ in range(100)]
         program = record(lambda x: [sum(factor * x[0] for factor in factors)], {"x": 1}, "linear")
-        jit.Kernel(jit.compile(program, "batch", "float64"), "batch")
+        jit.LoadedCode(jit.compile(program, "batch", "float64"), "batch")
 
 
 compile_and_drop(50)

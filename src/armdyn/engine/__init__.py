@@ -59,7 +59,7 @@ class Kernels:
     def __init__(self, chain: Chain, asked: object) -> None:
         self.chain, self.asked = chain, asked
         self._program: Program | None = None
-        self._kernels: list[object] = []
+        self._loaded: list[jit.LoadedCode] = []
 
     def trace(self) -> Program:
         """The program without unused instructions, before any other pass."""
@@ -74,9 +74,8 @@ class Kernels:
 
     def __call__(self, kind: str, dtype: str) -> int:
         """The address of the kernel "single" or "batch" for "float64" or "float32"."""
-        kernel = jit.Kernel(self._code(kind, dtype), kind)
-        self._kernels.append(kernel)
-        return kernel.address
+        self._loaded.append(jit.LoadedCode(self._code(kind, dtype), kind))
+        return self._loaded[-1].address
 
     def _code(self, kind: str, dtype: str) -> bytes:
         """Object code, from the disk cache or newly made."""

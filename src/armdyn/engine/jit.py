@@ -129,7 +129,7 @@ def assemble(text: str) -> bytes:
         return bytes(target.emit_object(module))
 
 
-class Kernel:
+class LoadedCode:
     """Object code in memory; the ``address`` of one function in it is valid while this lives.
 
     ``symbols`` are the addresses of what it calls, besides what the process has under its name.

@@ -16,7 +16,7 @@ the heap; where that has no more, all results are NaN.
 
 from __future__ import annotations
 
-from armdyn.program.llvm import Kernel, Text
+from armdyn.program.llvm import Text, Writer
 from armdyn.program.program import Program
 from armdyn.program.sincos import FORMATS, Format
 
@@ -106,25 +106,25 @@ class Room:
 
 def single(program: Program, dtype: str, width: int) -> str:
     """The module of the kernel for one state, ``single(in, out)``."""
-    kernel = Kernel(program, FORMATS[dtype], 1, width)
-    room = Room(scratch(kernel))
+    writer = Writer(program, FORMATS[dtype], 1, width)
+    room = Room(scratch(writer))
     text = Text()
-    text.lines += [*pointers(kernel), *room.take()]
-    whole = len(kernel.parts) == 1
+    text.lines += [*pointers(writer), *room.take()]
+    whole = len(writer.parts) == 1
     if whole:
-        kernel.part(0, text)
+        writer.part(0, text)
     else:
-        text.lines += calls(kernel, kernel.names)
-    text.lines += room.leave(rows(kernel, kernel.results), "1")
+        text.lines += calls(writer, writer.names)
+    text.lines += room.leave(bytes_a_state(writer, writer.results), "1")
     driver = define("void @single(ptr %in, ptr %out)", text)
-    return "\n".join([*declarations(kernel), COMMON, *([] if whole else parts(kernel)), driver])
+    return "\n".join([*declarations(writer), COMMON, *([] if whole else parts(writer)), driver])
 
 
 def batch(program: Program, dtype: str, width: int) -> str:
     """The module of the kernel for many states, ``batch(in, out, count)``."""
-    kernel = Kernel(program, FORMATS[dtype], width, width)
-    row = rows(kernel, kernel.names)
-    room = Room(scratch(kernel) | {f"{x}.buffer": width * row[x] for x in row})
+    writer = Writer(program, FORMATS[dtype], width, width)
+    row = bytes_a_state(writer, writer.names)
+    room = Room(scratch(writer) | {f"{x}.buffer": width * row[x] for x in row})
 
     def each(line: str, names: list[str]) -> str:
         return "\n".join(line.format(x=x, row=row[x], block=width * row[x]) for x in names)
@@ -132,84 +132,84 @@ def batch(program: Program, dtype: str, width: int) -> str:
     driver = BATCH.format(
         width=width,
         page=PAGE,
-        pointers="\n".join(pointers(kernel)),
+        pointers="\n".join(pointers(writer)),
         room="\n".join(room.take()),
         begin=room.block,
         places=each(
             "  {x}.offset = mul i64 %i, {row}\n"
             "  {x}.here = getelementptr i8, ptr {x}, i64 {x}.offset",
-            kernel.names,
+            writer.names,
         ),
-        call_here="\n".join(calls(kernel, [f"{x}.here" for x in kernel.names])),
+        call_here="\n".join(calls(writer, [f"{x}.here" for x in writer.names])),
         copy_in=each(
             "  {x}.skip = mul i64 %whole, {row}\n"
             "  {x}.last = getelementptr i8, ptr {x}, i64 {x}.skip\n"
             "  {x}.bytes = mul i64 %left, {row}",
-            kernel.names,
+            writer.names,
         )
         + "\n"
         + each(
             "  call void @llvm.memset.p0.i64(ptr {x}.buffer, i8 0, i64 {block}, i1 0)\n"
             "  call void @llvm.memcpy.p0.p0.i64(ptr {x}.buffer, ptr {x}.last, i64 {x}.bytes, i1 0)",
-            kernel.arguments,
+            writer.arguments,
         ),
-        call_buffered="\n".join(calls(kernel, [f"{x}.buffer" for x in kernel.names])),
+        call_buffered="\n".join(calls(writer, [f"{x}.buffer" for x in writer.names])),
         copy_out=each(
             "  call void @llvm.memcpy.p0.p0.i64(ptr {x}.last, ptr {x}.buffer, i64 {x}.bytes, i1 0)",
-            kernel.results,
+            writer.results,
         ),
-        leave="\n".join(room.leave(rows(kernel, kernel.results), "%count")),
+        leave="\n".join(room.leave(bytes_a_state(writer, writer.results), "%count")),
     )
-    return "\n".join([*declarations(kernel), COMMON, *parts(kernel), driver])
+    return "\n".join([*declarations(writer), COMMON, *parts(writer), driver])
 
 
-def pointers(kernel: Kernel) -> list[str]:
+def pointers(writer: Writer) -> list[str]:
     """Take the pointers out of the arrays %in and %out."""
     lines = []
-    for array, names in (("%in", kernel.arguments), ("%out", kernel.results)):
+    for array, names in (("%in", writer.arguments), ("%out", writer.results)):
         for place, name in enumerate(names):
             lines.append(f"  {name}.cell = getelementptr ptr, ptr {array}, i64 {place}")
             lines.append(f"  {name} = load ptr, ptr {name}.cell")
     return lines
 
 
-def scratch(kernel: Kernel) -> dict[str, int]:
+def scratch(writer: Writer) -> dict[str, int]:
     """The scratch array of a kernel that needs one, and its size in bytes."""
-    size = len(kernel.slots) * kernel.lanes * kernel.form.bits // 8
+    size = len(writer.slots) * writer.lanes * writer.form.bits // 8
     return {"%scratch": size} if size else {}
 
 
-def rows(kernel: Kernel, names: list[str]) -> dict[str, int]:
+def bytes_a_state(writer: Writer, names: list[str]) -> dict[str, int]:
     """The bytes that one state takes, of each argument or result."""
-    numbers = [*kernel.program.inputs.values(), *kernel.sizes]
-    sizes = dict(zip(kernel.names, numbers, strict=True))
-    return {name: sizes[name] * kernel.form.bits // 8 for name in names}
+    numbers = [*writer.program.inputs.values(), *writer.sizes]
+    sizes = dict(zip(writer.names, numbers, strict=True))
+    return {name: sizes[name] * writer.form.bits // 8 for name in names}
 
 
-def calls(kernel: Kernel, names: list[str]) -> list[str]:
+def calls(writer: Writer, names: list[str]) -> list[str]:
     """Call part after part."""
-    scratch = "%scratch" if kernel.slots else "null"
+    scratch = "%scratch" if writer.slots else "null"
     arguments = ", ".join(f"ptr {name}" for name in [*names, scratch])
-    return [f"  call void @part{i}({arguments})" for i in range(len(kernel.parts))]
+    return [f"  call void @part{i}({arguments})" for i in range(len(writer.parts))]
 
 
-def parts(kernel: Kernel) -> list[str]:
+def parts(writer: Writer) -> list[str]:
     """The parts as functions of the pointers and the scratch array."""
     found = []
-    parameters = ", ".join(f"ptr {name}" for name in [*kernel.names, "%scratch"])
-    for i in range(len(kernel.parts)):
+    parameters = ", ".join(f"ptr {name}" for name in [*writer.names, "%scratch"])
+    for i in range(len(writer.parts)):
         text = Text()
-        kernel.part(i, text)
+        writer.part(i, text)
         text.do("ret void")
         found.append(define(f"internal void @part{i}({parameters}) noinline", text))
     return found
 
 
-def declarations(kernel: Kernel) -> list[str]:
+def declarations(writer: Writer) -> list[str]:
     """The intrinsics and tables that a kernel uses, and the function ``far``."""
-    form = kernel.form
-    found = [*kernel.tables_text(), far(form, kernel.width)]
-    for lanes in (1, kernel.width):
+    form = writer.form
+    found = [*writer.tables_text(), far(form, writer.width)]
+    for lanes in (1, writer.width):
         real = form.scalar if lanes == 1 else f"<{lanes} x {form.scalar}>"
         suffix = f"f{form.bits}" if lanes == 1 else f"v{lanes}f{form.bits}"
         found.append(f"declare {real} @llvm.fma.{suffix}({real}, {real}, {real})")

@@ -106,9 +106,10 @@ def joined(stores: list[Store]) -> list[Store]:
     return [Store(result, start, tuple(places)) for result, start, places in found]
 
 
-class Kernel:
-    """A program on numbers of one format, for ``lanes`` states at once (1: scalars).
+class Writer:
+    """Writes the parts of a kernel.
 
+    It computes a program on numbers of one format, for ``lanes`` states at once (1: scalars).
     ``width`` is the number of lanes of the machine's vectors, which in the scalar kernel hold the
     angles.
     """
