@@ -36,8 +36,13 @@ assert np.isfinite(many).all() and (many[0] == one).all()
 @pytest.mark.parametrize("kilobytes", [64, 256])
 @pytest.mark.parametrize(
     "quantity, joints",
-    [("christoffel", "RP" * 5), ("regressor", "R" * 7), ("inverse_dynamics", "R" * 40)],
-    ids=["christoffel-10", "regressor-7", "inverse_dynamics-40"],
+    [
+        ("christoffel", "RP" * 5),
+        ("regressor", "R" * 7),
+        ("inverse_dynamics", "R" * 40),
+        pytest.param("inverse_dynamics", "R" * 200, marks=pytest.mark.sweep),
+    ],
+    ids=["christoffel-10", "regressor-7", "inverse_dynamics-40", "inverse_dynamics-200"],
 )
 def test_a_kernel_runs_on_a_thread_with_a_small_stack(quantity, joints, kilobytes):
     command = [sys.executable, "-c", CODE, quantity, joints, str(kilobytes)]

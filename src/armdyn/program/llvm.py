@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from armdyn.program import rows
@@ -22,6 +23,7 @@ from armdyn.program.sincos import Format, literal, sincos
 
 WHOLE = 1500  # instructions and stores up to which a program stays one function
 PART = 350  # instructions, stores and loads a function, beyond
+GROUP = 64  # sines and cosines that are computed together at most, for all wait on the stack
 RUN = 64  # neighbouring constants from which on they are copied from a table
 
 OPS = {  # of operands {0}, {1}, ... of type {t}, with intrinsics of suffix {s}
@@ -63,8 +65,8 @@ class Text:
 def units(program: Program) -> list[list[int]]:
     """All instructions but inputs and constants in an order of execution.
 
-    A unit is one instruction, or all sines and cosines of one depth: those whose angles need as
-    many other sines and cosines, one inside the other.
+    A unit is one instruction, or the sines and cosines of one depth, up to GROUP of them: those
+    whose angles need as many other sines and cosines, one inside the other.
     """
     depth: list[int] = []
     plain: list[list[int]] = [[]]  # arithmetic of each depth
@@ -82,7 +84,7 @@ def units(program: Program) -> list[list[int]]:
     found: list[list[int]] = []
     for arithmetic, group in zip(plain, trig, strict=True):
         found.extend([k] for k in arithmetic)
-        found.extend([group] if group else [])
+        found.extend(group[i : i + GROUP] for i in range(0, len(group), GROUP))
     return found
 
 
@@ -152,7 +154,8 @@ class Writer:
         """Where in the scratch array a value waits that is used beyond the part it is made in."""
         slots: dict[int, int] = {}
         inputs = sum(self.program.inputs.values())
-        home = {k: 0 for k in range(inputs)} if self.lanes > 1 else {}
+        cut = len(self.parts) > 1  # then inputs wait too: not all of them fit on the stack
+        home = {k: -cut for k in range(inputs)} if self.lanes > 1 else {}
         for i, part in enumerate(self.parts):
             for k in (k for unit in part for k in unit):
                 home[k] = i
@@ -167,9 +170,11 @@ class Writer:
     def part(self, i: int, text: Text) -> None:
         """Append the instructions of part i."""
         values = self._loaded(text) if self.lanes > 1 and i == 0 else {}
-        made = list(values)
+        made: list[int] = []
         for store in self.stores.get(-1, ()) if i == 0 else ():
             self._store(text, values, store)
+        if len(self.parts) > 1:
+            values.clear()
         for store in self.constant_stores[i :: len(self.parts)]:
             self._store(text, values, store)
         for k in range(i, len(self.tables), len(self.parts)):
@@ -184,6 +189,10 @@ class Writer:
             made += unit
             for store in (store for k in unit for store in self.stores.get(k, ())):
                 self._store(text, values, store)
+        self._set_aside(text, values, made)
+
+    def _set_aside(self, text: Text, values: dict[int, str], made: Iterable[int]) -> None:
+        """Store in the scratch what other parts use of the values made."""
         for k in made:
             if k in self.slots:
                 text.do(f"store {self.type} {values[k]}, ptr {self._slot(text, k)}")
@@ -223,10 +232,13 @@ class Writer:
 
     def _loaded(self, text: Text) -> dict[int, str]:
         """All inputs, a vector over the states each."""
-        names: list[str] = []
+        values: dict[int, str] = {}
         for argument, length in enumerate(self.program.inputs.values()):
-            names += rows.load(text.emit, f"%a{argument}", length, self.form, self.lanes)
-        return dict(enumerate(names))
+            names = rows.load(text.emit, f"%a{argument}", length, self.form, self.lanes)
+            row = dict(enumerate(names, start=len(values)))
+            values |= row
+            self._set_aside(text, values, row)
+        return values
 
     def _store(self, text: Text, values: dict[int, str], store: Store) -> None:
         names = [self._use(text, values, k) for k in store.places]
