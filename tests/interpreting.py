@@ -25,8 +25,9 @@ def interpret(patch):
 
 def address(kernels, kind, dtype):
     """In place of ``Kernels.__call__``."""
-    kernels._loaded.append(Interpreted(kernels.program, kind, dtype))
-    return kernels._loaded[-1].address
+    interpreted = Interpreted(kernels.program, kind, dtype)
+    kernels._loaded.append(interpreted)
+    return interpreted.address
 
 
 class Interpreted:

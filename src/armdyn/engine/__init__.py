@@ -74,8 +74,9 @@ class Kernels:
 
     def __call__(self, kind: str, dtype: str) -> int:
         """The address of the kernel "single" or "batch" for "float64" or "float32"."""
-        self._loaded.append(jit.LoadedCode(self._code(kind, dtype), kind))
-        return self._loaded[-1].address
+        loaded = jit.LoadedCode(self._code(kind, dtype), kind)
+        self._loaded.append(loaded)
+        return loaded.address
 
     def _code(self, kind: str, dtype: str) -> bytes:
         """Object code, from the disk cache or newly made."""
