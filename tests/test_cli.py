@@ -141,7 +141,10 @@ def test_alone_it_shows_its_help(capsys):
             ("show", "panda", "--lock", "a=1", "--lock", "a=2"),
             "--lock is given twice for joint 'a'",
         ),
-        (("show", "panda", "--snap", "-1"), "snap must be an angle of 0 <= snap < pi/4 [rad], not -1"),
+        (
+            ("show", "panda", "--snap", "-1"),
+            "snap must be an angle of 0 <= snap < pi/4 [rad], not -1",
+        ),
         (("show", "a\0b.urdf"), "cannot read 'a\\x00b.urdf'"),
         (("show", f"{LONG}.urdf"), "cannot read"),
         (("compare", "two_link", "--quantity=,"), "no quantity to compare; known: mass_matrix"),

@@ -1,6 +1,7 @@
 """The engine: which method is chosen, what is compiled, and what comes from the disk."""
 
 import logging
+import sys
 import threading
 
 import numpy as np
@@ -15,6 +16,7 @@ from armdyn.engine import jit
 from armdyn.errors import MethodError, ModelError
 from armdyn.quantities import QUANTITIES, Task, cheapest, formula, program_cost
 from tests.arms import with_rotors
+from tests.interpreting import interpret
 
 
 @pytest.mark.parametrize("name", armdyn.robots())
@@ -236,12 +238,28 @@ def test_an_approximation_warns_once(caplog, monkeypatch):
     assert caplog.text.count("is an approximation") == 1
 
 
-def test_without_llvmlite_the_interpreter_answers(monkeypatch):
+def test_without_llvmlite_an_error_says_what_to_install(monkeypatch):
+    """What needs no compiling still works."""
+    jit._binding.cache_clear()
+    jit.machine.cache_clear()
+    monkeypatch.setitem(sys.modules, "llvmlite.binding", None)
+    chain = Chain.random(3, seed=25)
+    with pytest.raises(armdyn.ArmdynError, match="llvmlite, which cannot .*pip install llvmlite"):
+        Robot(chain).bias(np.zeros(3), np.zeros(3))
+    found = armdyn.info()
+    assert found["back_end"].startswith("none: armdyn compiles by llvmlite")
+    assert found["llvmlite"] is None and found["numpy"] == np.__version__
+    assert armdyn.count(Robot(chain), "bias", "newton-euler").mul > 0
+    monkeypatch.undo()
+    assert armdyn.info()["back_end"] == "llvm"
+    assert Robot(chain).bias(np.zeros(3), np.zeros(3)).shape == (3,)
+
+
+def test_interpreted_kernels_give_the_same(monkeypatch):
     chain = Chain.random(3, seed=25)
     q, qd = np.random.default_rng(1).uniform(-1, 1, (2, 3, 3))
     fast = Robot(chain).bias(q, qd)
-    monkeypatch.setattr(jit, "available", lambda: False)
-    assert "interpreter" in armdyn.info()["back_end"]
+    interpret(monkeypatch)
     slow = Robot(chain)
     np.testing.assert_allclose(slow.bias(q, qd), fast, rtol=1e-12)
     np.testing.assert_allclose(slow.bias(q[0], qd[0]), fast[0], rtol=1e-12)

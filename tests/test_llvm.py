@@ -29,9 +29,11 @@ CALLS = {
 class Machine:
     """A compiled program, called on arrays without any of the call path's help."""
 
-    def __init__(self, program, dtype="float64"):
+    def __init__(self, program, dtype="float64", symbols=None):
         self.program, self.dtype = program, np.dtype(dtype)
-        self.kernels = {k: jit.Kernel(jit.compile(program, k, dtype), k) for k in CALLS}
+        self.kernels = {
+            k: jit.LoadedCode(jit.compile(program, k, dtype), k, symbols) for k in CALLS
+        }
 
     def run(self, kind, *inputs):
         count = len(inputs[0])
@@ -194,6 +196,60 @@ def test_cuts_are_really_made(monkeypatch):
     monkeypatch.setattr(llvm, "PART", 50)
     text = drivers.single(fused_program(Chain.random(4), "mass_matrix"), "float64", 4)
     assert "@part3(" in text
+
+
+def test_memory_from_the_heap_keeps_the_bits(monkeypatch):
+    for quantity in ("mass_matrix", "forward_dynamics"):
+        monkeypatch.setattr(llvm, "WHOLE", 0)
+        monkeypatch.setattr(llvm, "PART", 50)
+        stack = Machine(fused_program(Chain.random(6, "RRPRRR", seed=4), quantity))
+        inputs = states(stack.program, 9)
+        expected = stack.run("single", *inputs)
+        monkeypatch.setattr(drivers, "STACK", 0)
+        heap = Machine(stack.program)
+        for kind, emit in (("single", drivers.single), ("batch", drivers.batch)):
+            assert "call ptr @malloc" in emit(stack.program, "float64", 4)
+            same_bits(heap.run(kind, *inputs), expected)
+        monkeypatch.undo()
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_without_memory_results_are_not_numbers(monkeypatch, dtype):
+    monkeypatch.setattr(llvm, "WHOLE", 0)
+    monkeypatch.setattr(llvm, "PART", 50)
+    monkeypatch.setattr(drivers, "STACK", 0)
+    none = jit.LoadedCode(jit.assemble("define ptr @none(i64 %n) {\nret ptr null\n}"), "none")
+    made = fused_program(Chain.random(4, seed=4), "mass_matrix", "energy")
+    machine = Machine(made, dtype, {"malloc": none.address})
+    for kind in CALLS:
+        for result in machine.run(kind, *states(made, 9)):
+            assert np.isnan(result).all()
+
+
+def test_rows_of_constants():
+    """Long ones are copied from tables, short ones stored."""
+    numbers = np.random.default_rng(3).normal(size=500).round(1)
+    numbers[100:300] = 0.0
+    constants = numbers.tolist()
+
+    def mixed(x):
+        return (constants, [*constants[:70], x[0] * x[1], *constants[70:200], x[1]], constants[:9])
+
+    for dtype in ("float64", "float32"):
+        machine = Machine(record(mixed, {"x": 2}, "mixed"), dtype)
+        (x,) = states(machine.program, 11)
+        x = x.astype(dtype)
+        expected = [
+            np.tile(numbers, (11, 1)),
+            np.column_stack([np.tile(numbers[:70], (11, 1)), x[:, 0] * x[:, 1]]),
+        ]
+        for kind in CALLS:
+            found = machine.run(kind, x)
+            assert (found[0] == expected[0].astype(dtype)).all()
+            assert (found[1][:, :71] == expected[1].astype(dtype)).all()
+            assert (found[1][:, 71:201] == numbers[70:200].astype(dtype)).all()
+            assert (found[1][:, 201] == x[:, 1]).all()
+            assert (found[2] == numbers[:9].astype(dtype)).all()
 
 
 def every_operation(x, y):

@@ -13,10 +13,12 @@ from armdyn import Chain
 from armdyn.algorithms import newton_euler
 from armdyn.errors import ShapeError, TraceError
 from armdyn.program.interpreter import evaluate
-from armdyn.program.passes import drop_unused
+from armdyn.program.passes import drop_unused, place_fma
 from armdyn.program.program import Instruction, Op, Program
 from armdyn.program.tape import Tape, record, sqrt
+from armdyn.quantities import Task, program
 from armdyn.spatial import select_lt, sincos
+from tests.arms import with_rotors
 
 
 def operations(program):
@@ -221,6 +223,51 @@ def test_other_numbers_run_through_the_interpreter():
         assert abs(exact - mpmath.sqrt(2)) < mpmath.mpf("1e-49")
 
 
+def bits(numbers):
+    return np.array(numbers, float).view("u8").tolist()
+
+
+@pytest.mark.parametrize("shape", [(7,), (2, 3), (0,), (1,)])
+@pytest.mark.parametrize("quantity", ["inverse_dynamics", "forward_dynamics", "mass_matrix"])
+def test_arrays_have_the_values_of_their_elements(quantity, shape):
+    """With friction, which chooses by values; and with constants among the results."""
+    chain = with_rotors(Chain.random(3, "RPP", seed=3))
+    task = Task(quantity, friction=quantity != "mass_matrix").settled(chain)
+    made = place_fma(program(chain, [task]))
+    rng = np.random.default_rng(5)
+    inputs = {name: rng.uniform(-1, 1, (length, *shape)) for name, length in made.inputs.items()}
+    if "qd" in inputs:
+        inputs["qd"][0] = 0.0  # at rest friction is zero
+    found = np.array(evaluate(made, inputs))
+    assert found.shape == made.shapes[0] + shape and found.dtype == float
+    for at in np.ndindex(shape):
+        one = {name: x[(..., *at)].tolist() for name, x in inputs.items()}
+        assert bits(found[(..., *at)]) == bits(evaluate(made, one))
+
+
+def test_arrays_of_nonsense_have_the_values_of_their_elements():
+    """Every operation, of infinite, undefined, huge and tiny numbers; nothing warns."""
+
+    def everything(x):
+        a, b, c = x
+        picked = select_lt(a, b, c, 1.0)
+        return [a + b * c, a * b - c, a / b, 3 / a, *sincos(c), sqrt(b), -(a * c), picked]
+
+    numbers = [0.0, -0.0, 1.0, -2.5, 1e-310, 1e300, -1e300, math.inf, -math.inf, math.nan]
+    for made in (record(everything, {"x": 3}), place_fma(record(everything, {"x": 3}))):
+        grid = np.stack(np.meshgrid(numbers, numbers, numbers)).reshape(3, -1)
+        found = np.array(evaluate(made, {"x": grid}))
+        for column, state in zip(found.T, grid.T, strict=True):
+            np.testing.assert_array_equal(column, evaluate(made, {"x": state.tolist()}))
+
+
+def test_a_number_among_arrays_is_the_same_for_all_elements():
+    made = record(lambda x, s: [x[0] * sincos(s[0])[0], s[0], sqrt(s[0])], {"x": 1, "s": 1})
+    found = evaluate(made, {"x": [np.arange(3.0)], "s": [0.5]})
+    expected = [[i * math.sin(0.5), 0.5, math.sqrt(0.5)] for i in range(3)]
+    np.testing.assert_array_equal(np.array(found).T, expected)
+
+
 # Algorithms, and expressions of any form ---------------------------------------------------------
 
 ARMS = [
@@ -254,6 +301,25 @@ def test_dropping_what_is_unused_changes_nothing(chain):
     used = {arg for ins in lean.instructions for arg in ins.args} | set(lean.outputs)
     unused = set(range(len(lean.instructions))) - used
     assert unused == {0} - used  # M does not depend on q[0], which stays an input
+
+
+@pytest.mark.parametrize(
+    "function, left",
+    [
+        (lambda a, b, c: [a * b + c], {"fma": 1}),
+        (lambda a, b, c: [a * b + c, a * b + a], {"fma": 2}),  # two sums: both take it in
+        (lambda a, b, c: [a * b + c, a * b], {"mul": 1, "add": 1}),  # a result: computed anyway
+        (lambda a, b, c: [a * b + c, a * b * c], {"mul": 2, "add": 1}),  # a factor: likewise
+        (lambda a, b, c: [a * b + c, sincos(a * b)[0]], {"mul": 1, "add": 1, "sin": 1}),
+        (lambda a, b, c: [a * b + b * c, b * c + a], {"mul": 1, "fma": 2}),
+        (lambda a, b, c: [a * b + b * c, b * c], {"mul": 1, "fma": 1}),
+    ],
+)
+def test_an_fma_takes_in_no_product_that_is_computed_anyway(function, left):
+    made = record(lambda x: function(*x), {"x": 3})
+    fused = place_fma(made)
+    assert operations(fused) == left
+    assert len(fused.instructions) <= len(made.instructions)
 
 
 def test_newton_euler_cost_grows_by_the_same_amount_per_link():

@@ -18,6 +18,7 @@ from armdyn import (
     trajectories,
 )
 from tests.arms import with_rotors
+from tests.interpreting import interpret
 
 N = 3
 CHAIN = with_rotors(Chain.random(N, "RPR", seed=2))
@@ -366,13 +367,13 @@ def test_without_scipy_its_integrators_say_what_to_install(monkeypatch):
 
 
 @pytest.mark.parametrize("integrator", ["ab4", "midpoint"])
-def test_without_a_compiler_it_is_slow_and_the_same(monkeypatch, integrator):
+def test_interpreted_it_is_slow_and_the_same(monkeypatch, integrator):
     def run(robot):
         way = controllers.pd_gravity([0.1, 0.2], 5, 1)
         return armdyn.simulate(robot, np.zeros((2, 2)), None, way, t=0.006, integrator=integrator)
 
     fast = run(Robot(Chain.random(2, seed=11)))
-    monkeypatch.setattr("armdyn.engine.jit.available", lambda: False)
+    interpret(monkeypatch)
     for kept in ("armdyn.simulation.marching.routine", "armdyn.simulation._forward_dynamics"):
         module, _, name = kept.rpartition(".")
         getattr(sys.modules[module], name).cache_clear()

@@ -1,7 +1,9 @@
 """Under load: many threads, several robots, a cache that is filled and damaged meanwhile."""
 
 import gc
+import os
 import random
+import subprocess
 import sys
 import threading
 from pathlib import Path
@@ -103,6 +105,78 @@ def damage(path, pick):
             path.write_bytes(data[: pick.randrange(1, len(data) + 1)])
     except OSError:
         pass  # gone already
+
+
+LINEAR = """
+import gc, random
+from pathlib import Path
+from armdyn.engine import jit
+from armdyn.program.tape import record
+
+draw = random.Random(0)
+
+
+def resident():
+    gc.collect()
+    return int(Path("/proc/self/statm").read_text().split()[1]) * 4096
+
+
+def compile_and_drop(count):
+    for _ in range(count):
+        factors = [draw.random() for _ in range(100)]
+        program = record(lambda x: [sum(factor * x[0] for factor in factors)], {"x": 1}, "linear")
+        jit.LoadedCode(jit.compile(program, "batch", "float64"), "batch")
+
+
+compile_and_drop(50)
+before = resident()
+compile_and_drop(100)
+print((resident() - before) / 100)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads the memory in use from /proc")
+def test_code_that_is_gone_leaves_no_memory_behind():
+    """Not even its constants, which are other ones each time."""
+    done = subprocess.run([sys.executable, "-c", LINEAR], check=True, capture_output=True)
+    assert float(done.stdout) < 1000  # bytes
+
+
+ROBOTS = """
+import gc
+from pathlib import Path
+import numpy as np
+from armdyn import Chain, Robot
+
+
+def resident():
+    gc.collect()
+    return int(Path("/proc/self/statm").read_text().split()[1]) * 4096
+
+
+def come_and_go(first, last):
+    for seed in range(first, last):
+        robot = Robot(Chain.random(2, seed=seed))
+        robot.gravity(np.zeros(2))
+        robot.gravity(np.zeros((3, 2)))
+
+
+come_and_go(0, 600)  # fills what is kept of the last few hundred arms
+before = resident()
+come_and_go(600, 2600)
+print((resident() - before) / 1000)
+"""
+
+
+@pytest.mark.sweep
+@pytest.mark.parametrize("cached", [False, True])
+@pytest.mark.skipif(sys.platform != "linux", reason="reads the memory in use from /proc")
+def test_2000_robots_that_are_gone_leave_no_memory_behind(tmp_path, cached):
+    environment = os.environ | {"ARMDYN_CACHE_DIR": str(tmp_path / "cache") if cached else ""}
+    done = subprocess.run(
+        [sys.executable, "-c", ROBOTS], check=True, capture_output=True, env=environment
+    )
+    assert float(done.stdout) < 500  # bytes
 
 
 @pytest.mark.sweep

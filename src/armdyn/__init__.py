@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import os
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -30,6 +31,25 @@ if TYPE_CHECKING:  # "as" says to type checkers that a name is public
     from armdyn.simulation import trajectories as trajectories
 
 __version__ = "0.1.0"
+
+
+def _files(folder: str = os.path.dirname(__file__)) -> list[str]:
+    """Path, size and time of change of each file of armdyn's text, as they are now."""
+    found: list[str] = []
+    with os.scandir(folder) as listing:
+        for entry in listing:
+            if entry.name.endswith(".py"):
+                status = entry.stat()
+                found.append(f"{entry.path} {status.st_size} {status.st_mtime_ns}")
+            elif entry.is_dir() and entry.name != "__pycache__":
+                found += _files(entry.path)
+    return sorted(found)
+
+
+try:
+    _IMPORTED = _files()  # before any other module is; armdyn.engine keys its disk cache by it
+except OSError:
+    _IMPORTED = []  # not on a disk
 
 _HOMES = {  # of the public names; a room is imported when a name of it is first asked for
     "ArmdynError": "errors",

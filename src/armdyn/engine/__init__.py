@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
+import logging
 import platform
 import sys
 from collections.abc import Callable, Sequence
 from functools import cache as once
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,10 +15,13 @@ import numpy as np
 import armdyn
 from armdyn.algorithms.catalogue import registered
 from armdyn.chain import Chain
-from armdyn.engine import cache, calls, jit, slow
+from armdyn.engine import cache, calls, forks, jit  # noqa: F401  forks acts by itself
+from armdyn.errors import ArmdynError
 from armdyn.program.passes import place_fma
 from armdyn.program.program import Program
 from armdyn.quantities import Task, arguments, program, shapes
+
+log = logging.getLogger("armdyn")
 
 
 def function(
@@ -51,7 +54,7 @@ class Kernels:
     def __init__(self, chain: Chain, asked: object) -> None:
         self.chain, self.asked = chain, asked
         self._program: Program | None = None
-        self._kernels: list[object] = []
+        self._loaded: list[jit.LoadedCode] = []
 
     def trace(self) -> Program:
         """The program without unused instructions, before any other pass."""
@@ -66,22 +69,20 @@ class Kernels:
 
     def __call__(self, kind: str, dtype: str) -> int:
         """The address of the kernel "single" or "batch" for "float64" or "float32"."""
-        if not jit.available():
-            kernel: Any = slow.Kernel(self.program, kind, dtype)
-        else:
-            kernel = jit.Kernel(self._code(kind, dtype), kind)
-        self._kernels.append(kernel)
-        return kernel.address
+        loaded = jit.LoadedCode(self._code(kind, dtype), kind)
+        self._loaded.append(loaded)
+        return loaded.address
 
     def _code(self, kind: str, dtype: str) -> bytes:
         """Object code, from the disk cache or newly made."""
         # What a user registered is not in armdyn's text: then the program itself is the question.
         asked = str(self.program) if registered() else repr(self.asked)
         key = cache.key(self.chain.key, asked, kind, dtype, *fingerprint())
-        entry = cache.get(key)
+        entry = cache.get(key) if is_as_imported() else None
         if entry is None:
             code = jit.compile(self.program, kind, dtype)
-            cache.put(key, json.dumps(list(self.choices)).encode() + b"\n" + code)
+            if is_as_imported():  # still, after modules that tracing imported
+                cache.put(key, json.dumps(list(self.choices)).encode() + b"\n" + code)
             return code
         choices, _, code = entry.partition(b"\n")
         self.choices = json.loads(choices)
@@ -111,26 +112,44 @@ class Compilation(Kernels):
 @once
 def fingerprint() -> tuple[str, ...]:
     """What object code depends on besides the arm: machine, versions, armdyn's own text."""
-    here = Path(armdyn.__file__).parent
-    files = sorted(here.rglob("*.py"))
-    text = [
-        f"{path.relative_to(here)} {path.stat().st_size} {path.stat().st_mtime_ns}"
-        for path in files
-    ]
-    return (armdyn.__version__, *map(str, jit.machine()), *text)
+    return (armdyn.__version__, *map(str, jit.machine()), *armdyn._IMPORTED)
+
+
+def is_as_imported() -> bool:
+    """Whether the files of armdyn are those that this process runs.
+
+    They were listed before any module was imported. If they are the same now, then so they were
+    when each module was, early or late. If not, it is unknown which text the process runs, and
+    the disk is left alone.
+    """
+    try:
+        same = bool(armdyn._IMPORTED) and armdyn._files() == armdyn._IMPORTED
+    except OSError:
+        same = False
+    if not same:
+        _say_once("no disk cache: armdyn's files are not those that this process has imported")
+    return same
+
+
+@once
+def _say_once(line: str) -> None:
+    log.warning(line)
 
 
 def info() -> dict[str, Any]:
     """Versions, processor, back end, call path and cache in use."""
-    compiled = jit.available()
+    try:
+        machine, back_end = jit.machine(), "llvm"
+    except ArmdynError as trouble:
+        machine, back_end = None, f"none: {trouble}"
     return {
         "armdyn": armdyn.__version__,
         "python": sys.version.split()[0],
         "numpy": np.__version__,
-        "llvmlite": jit.machine().llvmlite if compiled else None,
-        "cpu": jit.machine().name if compiled else platform.processor(),
-        "vector_bytes": jit.machine().vector_bytes if compiled else None,
-        "back_end": "llvm" if compiled else "interpreter (slow: llvmlite is not installed)",
+        "llvmlite": machine and machine.llvmlite,
+        "cpu": machine.name if machine else platform.processor(),
+        "vector_bytes": machine and machine.vector_bytes,
+        "back_end": back_end,
         "call_path": call_path(),
         "cache": str(cache.directory()) if cache.directory() else None,
     }

@@ -6,23 +6,27 @@ versions, is told by ``machine()``. llvmlite is imported at first use.
 
 from __future__ import annotations
 
-import importlib.util
+import logging
+import os
+import sys
 import threading
 from collections.abc import Mapping
 from functools import cache
 from types import ModuleType
 from typing import Any, NamedTuple
 
+from armdyn.errors import ArmdynError, MethodError, shorten
 from armdyn.program import drivers
-from armdyn.program.program import Program
+from armdyn.program.program import Op, Program
 
-_lock = threading.Lock()  # LLVM's global context is one for all threads
+log = logging.getLogger("armdyn")
 
+VARIABLE = "ARMDYN_COMPILE_SECONDS"  # the most that compiling may take, by the estimate
+MOST, LONG = 120.0, 5.0  # [s]: that limit if none is set; what is said beforehand
+AN_INSTRUCTION = 70e-6  # [s] to compile one, measured on a processor of 2023,
+A_STORE = {"single": 100e-6, "batch": 300e-6}  # and to store a number of a result
 
-@cache
-def available() -> bool:
-    """Whether llvmlite is installed."""
-    return importlib.util.find_spec("llvmlite") is not None
+LOCK = threading.RLock()  # one thread at a time is inside LLVM; see forks.py
 
 
 class Machine(NamedTuple):
@@ -40,23 +44,28 @@ class Machine(NamedTuple):
 
 @cache
 def _binding() -> ModuleType:
-    import llvmlite.binding as binding
-
-    binding.initialize_native_target()
-    binding.initialize_native_asmprinter()
+    with LOCK:
+        try:
+            import llvmlite.binding as binding
+        except (ImportError, OSError) as trouble:
+            raise ArmdynError(
+                f"armdyn compiles by llvmlite, which cannot be imported here: {trouble}. Expected "
+                "what 'pip install llvmlite' installs, or conda where pip has none for this machine"
+            ) from trouble
+        binding.initialize_native_target()
+        binding.initialize_native_asmprinter()
     return binding
 
 
 @cache
 def machine() -> Machine:
     """This machine, as LLVM sees it."""
-    import llvmlite
-
     binding = _binding()
     features = binding.get_host_cpu_features()
     wide = 64 if features.get("avx512f") else 32 if features.get("avx") else 16
     name = binding.get_host_cpu_name()
-    return Machine(name, features.flatten(), wide, llvmlite.__version__)
+    version = sys.modules["llvmlite"].__version__
+    return Machine(name, features.flatten(), wide, version)
 
 
 def _target_machine() -> Any:
@@ -71,18 +80,56 @@ def _target_machine() -> Any:
 
 def compile(program: Program, kind: str, dtype: str) -> bytes:
     """Object code of the kernel "single" or "batch" for "float64" or "float32"."""
+    check_size(program, kind)
     emit = {"single": drivers.single, "batch": drivers.batch}[kind]
     return assemble(emit(program, dtype, machine().lanes(dtype)))
 
 
+def check_size(program: Program, kind: str) -> None:
+    """Say so if a program takes long to compile, refuse it if it takes too long.
+
+    The time grows with the number of instructions and not faster, so it is known beforehand.
+    """
+    code = program.instructions
+    stores = sum(code[k].op is not Op.CONSTANT for k in program.outputs)
+    seconds = len(code) * AN_INSTRUCTION + stores * A_STORE[kind]
+    if seconds < LONG:
+        return
+    what = f"{program.name}: {len(code)} instructions and {stores} numbers to store"
+    limit = longest()
+    if seconds > limit:
+        raise MethodError(
+            f"{what} would take about {seconds:.0f} s to compile; expected at most {limit:g} s. "
+            f"Another method= may need fewer (robot.methods lists them), or set {VARIABLE}"
+        )
+    log.warning("%s take about %.0f s to compile", what, seconds)
+
+
+def longest() -> float:
+    """ARMDYN_COMPILE_SECONDS where it is set, else MOST."""
+    asked = os.environ.get(VARIABLE, "").strip() or str(MOST)
+    try:
+        seconds = float(asked)
+    except ValueError:
+        seconds = 0.0
+    if not seconds > 0:
+        raise ArmdynError(f"{VARIABLE} is {shorten(asked)}; expected a number of seconds")
+    return seconds
+
+
 def assemble(text: str) -> bytes:
     """Object code of a module in LLVM's language."""
-    with _lock:
-        module = _binding().parse_assembly(text)
-        return bytes(_target_machine().emit_object(module))
+    binding = _binding()
+    with (
+        LOCK,
+        binding.create_context() as context,  # of its own: it keeps all constants it ever met
+        binding.parse_assembly(text, context) as module,
+        _target_machine() as target,
+    ):
+        return bytes(target.emit_object(module))
 
 
-class Kernel:
+class LoadedCode:
     """Object code in memory; the ``address`` of one function in it is valid while this lives.
 
     ``symbols`` are the addresses of what it calls, besides what the process has under its name.
@@ -90,7 +137,7 @@ class Kernel:
 
     def __init__(self, code: bytes, kind: str, symbols: Mapping[str, int] | None = None) -> None:
         binding = _binding()
-        with _lock:
+        with LOCK:
             self._jit = binding.create_lljit_compiler(_target_machine())
             builder = binding.JITLibraryBuilder().add_object_img(code).add_current_process()
             for name, address in (symbols or {}).items():

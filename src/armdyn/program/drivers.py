@@ -8,17 +8,25 @@ larger than them: they are slower.)
 Processors tell loads and stores in flight apart by the last bits of their addresses. Constants lie
 from the start of a page on, so ``batch`` makes its stack begin with one: what the parts set aside
 then lies at the end of another. A stack wherever it happened to be cost up to half the speed.
+(No result depends on that, so no test can hold it: ``benchmarks/speed.py`` does.)
+
+A stack may be small, in a thread above all. So scratch and buffers that are not small come from
+the heap; where that has no more, all results are NaN.
 """
 
 from __future__ import annotations
 
-from armdyn.program.llvm import Kernel, Text
+from armdyn.program.llvm import Text, Writer
 from armdyn.program.program import Program
 from armdyn.program.sincos import FORMATS, Format
 
 PAGE = 4096  # bytes that the last bits of an address tell apart
+STACK = 8192  # bytes of scratch and buffers that a kernel takes from the stack
+LINE = 64  # bytes: the largest vector, and a line of the cache
 
 COMMON = """
+declare ptr @malloc(i64)
+declare void @free(ptr)
 declare double @sin(double)
 declare double @cos(double)
 declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)
@@ -29,12 +37,13 @@ BATCH = """
 define void @batch(ptr %in, ptr %out, i64 %count) {{
 entry:
 {pointers}
-{buffers}
+  %frame = alloca i8, align {page}
+{room}
   %whole = and i64 %count, -{width}
   %left = sub i64 %count, %whole
   br label %loop
 loop:
-  %i = phi i64 [ 0, %entry ], [ %next, %block ]
+  %i = phi i64 [ 0, %{begin} ], [ %next, %block ]
   %next = add i64 %i, {width}
   %more = icmp ult i64 %i, %whole
   br i1 %more, label %block, label %rest
@@ -51,111 +60,156 @@ copy:
 {copy_out}
   br label %done
 done:
-  ret void
+{leave}
 }}
 """
 
 
+class Room:
+    """Memory of a driver under some names, each of so many bytes: on the stack, or on the heap."""
+
+    def __init__(self, areas: dict[str, int]) -> None:
+        self.areas = areas
+        self.heap = sum(areas.values()) > STACK
+        self.block = "ready" if self.heap else "entry"  # where the driver goes on
+
+    def take(self) -> list[str]:
+        """Set it aside; in a driver's first block."""
+        if not self.heap:
+            return [f"  {x} = alloca [{n} x i8], align {LINE}" for x, n in self.areas.items()]
+        places, end = [], 0
+        for name, size in self.areas.items():
+            places.append(f"  {name} = getelementptr i8, ptr %room, i64 {end}")
+            end += -(-size // LINE) * LINE
+        return [
+            f"  %taken = call ptr @malloc(i64 {end + PAGE})",
+            "  %nothing = icmp eq ptr %taken, null",
+            "  br i1 %nothing, label %refuse, label %ready",
+            "ready:",
+            "  %first = ptrtoint ptr %taken to i64",
+            f"  %above = add i64 %first, {PAGE - 1}",
+            f"  %aligned = and i64 %above, -{PAGE}",
+            "  %room = inttoptr i64 %aligned to ptr",
+            *places,
+        ]
+
+    def leave(self, rows: dict[str, int], count: str) -> list[str]:
+        """Return it, and from the driver; or return with all of the results' rows NaN."""
+        if not self.heap:
+            return ["  ret void"]
+        lines = ["  call void @free(ptr %taken)", "  ret void", "refuse:"]
+        for x, row in rows.items():  # a number whose bits are all 1 is NaN
+            lines.append(f"  {x}.all = mul i64 {count}, {row}")
+            lines.append(f"  call void @llvm.memset.p0.i64(ptr {x}, i8 -1, i64 {x}.all, i1 0)")
+        return [*lines, "  ret void"]
+
+
 def single(program: Program, dtype: str, width: int) -> str:
     """The module of the kernel for one state, ``single(in, out)``."""
-    kernel = Kernel(program, FORMATS[dtype], 1, width)
+    writer = Writer(program, FORMATS[dtype], 1, width)
+    room = Room(scratch(writer))
     text = Text()
-    text.lines += pointers(kernel)
-    whole = len(kernel.parts) == 1
+    text.lines += [*pointers(writer), *room.take()]
+    whole = len(writer.parts) == 1
     if whole:
-        kernel.part(0, text)
+        writer.part(0, text)
     else:
-        text.lines += calls(kernel, kernel.names)
-    text.do("ret void")
+        text.lines += calls(writer, writer.names)
+    text.lines += room.leave(bytes_a_state(writer, writer.results), "1")
     driver = define("void @single(ptr %in, ptr %out)", text)
-    return "\n".join([*declarations(kernel), COMMON, *([] if whole else parts(kernel)), driver])
+    return "\n".join([*declarations(writer), COMMON, *([] if whole else parts(writer)), driver])
 
 
 def batch(program: Program, dtype: str, width: int) -> str:
     """The module of the kernel for many states, ``batch(in, out, count)``."""
-    kernel = Kernel(program, FORMATS[dtype], width, width)
-    scalar, number = kernel.form.scalar, kernel.form.bits // 8
-    inputs = kernel.names[: len(program.inputs)]
-    outputs = kernel.names[len(program.inputs) :]
-    size = dict(zip(kernel.names, [*program.inputs.values(), *kernel.sizes], strict=True))
+    writer = Writer(program, FORMATS[dtype], width, width)
+    row = bytes_a_state(writer, writer.names)
+    room = Room(scratch(writer) | {f"{x}.buffer": width * row[x] for x in row})
 
     def each(line: str, names: list[str]) -> str:
-        return "\n".join(
-            line.format(x=x, size=size[x], row=size[x] * number, block=width * size[x] * number)
-            for x in names
-        )
+        return "\n".join(line.format(x=x, row=row[x], block=width * row[x]) for x in names)
 
     driver = BATCH.format(
         width=width,
-        pointers="\n".join(pointers(kernel)),
-        buffers=each(
-            f"  {{x}}.buffer = alloca [{width} x [{{size}} x {scalar}]], align 64", [*size]
-        )
-        + f"\n  %frame = alloca i8, align {PAGE}",
+        page=PAGE,
+        pointers="\n".join(pointers(writer)),
+        room="\n".join(room.take()),
+        begin=room.block,
         places=each(
             "  {x}.offset = mul i64 %i, {row}\n"
             "  {x}.here = getelementptr i8, ptr {x}, i64 {x}.offset",
-            kernel.names,
+            writer.names,
         ),
-        call_here="\n".join(calls(kernel, [f"{x}.here" for x in kernel.names])),
+        call_here="\n".join(calls(writer, [f"{x}.here" for x in writer.names])),
         copy_in=each(
             "  {x}.skip = mul i64 %whole, {row}\n"
             "  {x}.last = getelementptr i8, ptr {x}, i64 {x}.skip\n"
             "  {x}.bytes = mul i64 %left, {row}",
-            kernel.names,
+            writer.names,
         )
         + "\n"
         + each(
             "  call void @llvm.memset.p0.i64(ptr {x}.buffer, i8 0, i64 {block}, i1 0)\n"
             "  call void @llvm.memcpy.p0.p0.i64(ptr {x}.buffer, ptr {x}.last, i64 {x}.bytes, i1 0)",
-            inputs,
+            writer.arguments,
         ),
-        call_buffered="\n".join(calls(kernel, [f"{x}.buffer" for x in kernel.names])),
+        call_buffered="\n".join(calls(writer, [f"{x}.buffer" for x in writer.names])),
         copy_out=each(
             "  call void @llvm.memcpy.p0.p0.i64(ptr {x}.last, ptr {x}.buffer, i64 {x}.bytes, i1 0)",
-            outputs,
+            writer.results,
         ),
+        leave="\n".join(room.leave(bytes_a_state(writer, writer.results), "%count")),
     )
-    return "\n".join([*declarations(kernel), COMMON, *parts(kernel), driver])
+    return "\n".join([*declarations(writer), COMMON, *parts(writer), driver])
 
 
-def pointers(kernel: Kernel) -> list[str]:
-    """Take the pointers out of the arrays %in and %out, and make room for the scratch."""
+def pointers(writer: Writer) -> list[str]:
+    """Take the pointers out of the arrays %in and %out."""
     lines = []
-    for k, name in enumerate(kernel.names):
-        inputs = len(kernel.program.inputs)
-        array, place = ("%in", k) if k < inputs else ("%out", k - inputs)
-        lines.append(f"  {name}.cell = getelementptr ptr, ptr {array}, i64 {place}")
-        lines.append(f"  {name} = load ptr, ptr {name}.cell")
-    if kernel.slots:
-        lines.append(f"  %scratch = alloca [{len(kernel.slots)} x {kernel.type}], align 64")
+    for array, names in (("%in", writer.arguments), ("%out", writer.results)):
+        for place, name in enumerate(names):
+            lines.append(f"  {name}.cell = getelementptr ptr, ptr {array}, i64 {place}")
+            lines.append(f"  {name} = load ptr, ptr {name}.cell")
     return lines
 
 
-def calls(kernel: Kernel, names: list[str]) -> list[str]:
+def scratch(writer: Writer) -> dict[str, int]:
+    """The scratch array of a kernel that needs one, and its size in bytes."""
+    size = len(writer.slots) * writer.lanes * writer.form.bits // 8
+    return {"%scratch": size} if size else {}
+
+
+def bytes_a_state(writer: Writer, names: list[str]) -> dict[str, int]:
+    """The bytes that one state takes, of each argument or result."""
+    numbers = [*writer.program.inputs.values(), *writer.sizes]
+    sizes = dict(zip(writer.names, numbers, strict=True))
+    return {name: sizes[name] * writer.form.bits // 8 for name in names}
+
+
+def calls(writer: Writer, names: list[str]) -> list[str]:
     """Call part after part."""
-    scratch = "%scratch" if kernel.slots else "null"
+    scratch = "%scratch" if writer.slots else "null"
     arguments = ", ".join(f"ptr {name}" for name in [*names, scratch])
-    return [f"  call void @part{i}({arguments})" for i in range(len(kernel.parts))]
+    return [f"  call void @part{i}({arguments})" for i in range(len(writer.parts))]
 
 
-def parts(kernel: Kernel) -> list[str]:
+def parts(writer: Writer) -> list[str]:
     """The parts as functions of the pointers and the scratch array."""
     found = []
-    parameters = ", ".join(f"ptr {name}" for name in [*kernel.names, "%scratch"])
-    for i in range(len(kernel.parts)):
+    parameters = ", ".join(f"ptr {name}" for name in [*writer.names, "%scratch"])
+    for i in range(len(writer.parts)):
         text = Text()
-        kernel.part(i, text)
+        writer.part(i, text)
         text.do("ret void")
         found.append(define(f"internal void @part{i}({parameters}) noinline", text))
     return found
 
 
-def declarations(kernel: Kernel) -> list[str]:
-    """The intrinsics that a kernel uses, and the function ``far``."""
-    form = kernel.form
-    found = [far(form, kernel.width)]
-    for lanes in (1, kernel.width):
+def declarations(writer: Writer) -> list[str]:
+    """The intrinsics and tables that a kernel uses, and the function ``far``."""
+    form = writer.form
+    found = [*writer.tables_text(), far(form, writer.width)]
+    for lanes in (1, writer.width):
         real = form.scalar if lanes == 1 else f"<{lanes} x {form.scalar}>"
         suffix = f"f{form.bits}" if lanes == 1 else f"v{lanes}f{form.bits}"
         found.append(f"declare {real} @llvm.fma.{suffix}({real}, {real}, {real})")

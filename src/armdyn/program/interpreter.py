@@ -8,8 +8,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
+import numpy as np
+
 from armdyn.errors import ShapeError
-from armdyn.program.program import Op, Program
+from armdyn.program.program import ARITY, Op, Program
 from armdyn.spatial import Scalar, select_lt, sincos
 
 
@@ -19,7 +21,8 @@ def evaluate(program: Program, inputs: Mapping[str, Sequence[Scalar]]) -> Any:
     Args:
         program: to execute, instruction by instruction.
         inputs: a sequence of numbers an argument: floats, mpmath numbers, or numpy arrays of
-            one shape, for which every result is such an array.
+            one shape, for which every result is such an array, of the same values that the
+            elements have one by one.
     """
     given: list[Scalar] = []
     for name, length in program.inputs.items():
@@ -27,14 +30,19 @@ def evaluate(program: Program, inputs: Mapping[str, Sequence[Scalar]]) -> Any:
             found = f"{len(inputs[name])}" if name in inputs else "nothing"
             raise ShapeError(f"{program.name}: {name} has {length} numbers, not {found}")
         given.extend(inputs[name])
+    shape = np.broadcast_shapes(*(x.shape for x in given if isinstance(x, np.ndarray)))
+    if shape:
+        given = [np.array(np.broadcast_to(x, shape)) for x in given]
+    rules = ARRAY_RULES if shape else RULES
     values: list[Scalar] = []
-    for k, (op, args, value) in enumerate(program.instructions):
-        if op is Op.INPUT:
-            values.append(given[k])
-        elif op is Op.CONSTANT:
-            values.append(value)
-        else:
-            values.append(RULES[op](*(values[arg] for arg in args)))
+    with np.errstate(all="ignore"):  # infinite and undefined numbers are numbers too
+        for k, (op, args, value) in enumerate(program.instructions):
+            if op is Op.INPUT:
+                values.append(given[k])
+            elif op is Op.CONSTANT:
+                values.append(np.full(shape, value) if shape else value)
+            else:
+                values.append(rules[op](*(values[arg] for arg in args)))
     numbers = (values[k] for k in program.outputs)
     results = tuple(_nested(numbers, shape) for shape in program.shapes)
     return results[0] if len(results) == 1 else results
@@ -58,7 +66,10 @@ def fma(a: Scalar, b: Scalar, c: Scalar) -> Scalar:
     if not all(isinstance(x, float) and math.isfinite(x) for x in (a, b, c)):
         return a * b + c
     exact = Fraction(a) * Fraction(b) + Fraction(c)
-    return float(exact) if exact else a * b + c
+    try:
+        return float(exact) if exact else a * b + c
+    except OverflowError:
+        return math.inf if exact > 0 else -math.inf
 
 
 def sqrt(x: Scalar) -> Scalar:
@@ -79,4 +90,15 @@ RULES: dict[Op, Callable[..., Scalar]] = {
     Op.COS: lambda a: sincos(a)[1],
     Op.SQRT: sqrt,
     Op.SELECT_LT: select_lt,
+}
+
+
+def _elementwise(op: Op) -> Callable[..., Scalar]:
+    """The rule of an operation on arrays: that on each of their elements, as a Python number."""
+    each = np.frompyfunc(RULES[op], ARITY[op], 1)
+    return lambda *arrays: each(*arrays).astype(np.result_type(float, *arrays))
+
+
+ARRAY_RULES = {op: _elementwise(op) for op in RULES} | {
+    op: RULES[op] for op in (Op.ADD, Op.SUB, Op.MUL, Op.NEG)
 }

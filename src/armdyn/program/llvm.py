@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from armdyn.program import rows
@@ -22,6 +23,8 @@ from armdyn.program.sincos import Format, literal, sincos
 
 WHOLE = 1500  # instructions and stores up to which a program stays one function
 PART = 350  # instructions, stores and loads a function, beyond
+GROUP = 64  # sines and cosines that are computed together at most, for all wait on the stack
+RUN = 64  # neighbouring constants from which on they are copied from a table
 
 OPS = {  # of operands {0}, {1}, ... of type {t}, with intrinsics of suffix {s}
     Op.ADD: "fadd {t} {0}, {1}",
@@ -62,8 +65,8 @@ class Text:
 def units(program: Program) -> list[list[int]]:
     """All instructions but inputs and constants in an order of execution.
 
-    A unit is one instruction, or all sines and cosines of one depth: those whose angles need as
-    many other sines and cosines, one inside the other.
+    A unit is one instruction, or the sines and cosines of one depth, up to GROUP of them: those
+    whose angles need as many other sines and cosines, one inside the other.
     """
     depth: list[int] = []
     plain: list[list[int]] = [[]]  # arithmetic of each depth
@@ -81,7 +84,7 @@ def units(program: Program) -> list[list[int]]:
     found: list[list[int]] = []
     for arithmetic, group in zip(plain, trig, strict=True):
         found.extend([k] for k in arithmetic)
-        found.extend([group] if group else [])
+        found.extend(group[i : i + GROUP] for i in range(0, len(group), GROUP))
     return found
 
 
@@ -93,9 +96,22 @@ class Store(NamedTuple):
     places: tuple[int, ...]
 
 
-class Kernel:
-    """A program on numbers of one format, for ``lanes`` states at once (1: scalars).
+def joined(stores: list[Store]) -> list[Store]:
+    """The same numbers, in order, in as few stores as possible."""
+    found: list[tuple[int, int, list[int]]] = []
+    for result, start, places in stores:
+        end = found[-1][1] + len(found[-1][2]) if found else 0
+        if found and found[-1][0] == result and start <= end:
+            found[-1][2].extend(places[end - start :])
+        else:
+            found.append((result, start, list(places)))
+    return [Store(result, start, tuple(places)) for result, start, places in found]
 
+
+class Writer:
+    """Writes the parts of a kernel.
+
+    It computes a program on numbers of one format, for ``lanes`` states at once (1: scalars).
     ``width`` is the number of lanes of the machine's vectors, which in the scalar kernel hold the
     angles.
     """
@@ -105,11 +121,16 @@ class Kernel:
         self.type = form.scalar if lanes == 1 else f"<{lanes} x {form.scalar}>"
         self.suffix = f"f{form.bits}" if lanes == 1 else f"v{lanes}f{form.bits}"
         self.sizes = [math.prod(shape) for shape in program.shapes]
-        self.names = [f"%a{i}" for i in range(len(program.inputs))]  # of the pointers
-        self.names += [f"%r{i}" for i in range(len(self.sizes))]
+        self.arguments = [f"%a{i}" for i in range(len(program.inputs))]  # their pointers' names
+        self.results = [f"%r{i}" for i in range(len(self.sizes))]
+        self.names = self.arguments + self.results
         self.parts = cut(program)
         self.constant_stores: list[Store] = []  # of constants alone, dealt out to all parts
         self.stores = self._stores()
+        # Long rows of constants are copied from tables.
+        self.tables = [run for run in joined(self.constant_stores) if len(run.places) >= RUN]
+        copied = {(t.result, t.start + i) for t in self.tables for i in range(len(t.places))}
+        self.constant_stores = [s for s in self.constant_stores if s[:2] not in copied]
         self.slots = self._slots()
 
     def _stores(self) -> dict[int, list[Store]]:
@@ -133,7 +154,8 @@ class Kernel:
         """Where in the scratch array a value waits that is used beyond the part it is made in."""
         slots: dict[int, int] = {}
         inputs = sum(self.program.inputs.values())
-        home = {k: 0 for k in range(inputs)} if self.lanes > 1 else {}
+        cut = len(self.parts) > 1  # then inputs wait too: not all of them fit on the stack
+        home = {k: -cut for k in range(inputs)} if self.lanes > 1 else {}
         for i, part in enumerate(self.parts):
             for k in (k for unit in part for k in unit):
                 home[k] = i
@@ -148,11 +170,15 @@ class Kernel:
     def part(self, i: int, text: Text) -> None:
         """Append the instructions of part i."""
         values = self._loaded(text) if self.lanes > 1 and i == 0 else {}
-        made = list(values)
+        made: list[int] = []
         for store in self.stores.get(-1, ()) if i == 0 else ():
             self._store(text, values, store)
+        if len(self.parts) > 1:
+            values.clear()
         for store in self.constant_stores[i :: len(self.parts)]:
             self._store(text, values, store)
+        for k in range(i, len(self.tables), len(self.parts)):
+            self._copy(text, k)
         for unit in self.parts[i]:
             op, args, _ = self.program.instructions[unit[0]]
             if op in TRIG:
@@ -163,6 +189,10 @@ class Kernel:
             made += unit
             for store in (store for k in unit for store in self.stores.get(k, ())):
                 self._store(text, values, store)
+        self._set_aside(text, values, made)
+
+    def _set_aside(self, text: Text, values: dict[int, str], made: Iterable[int]) -> None:
+        """Store in the scratch what other parts use of the values made."""
         for k in made:
             if k in self.slots:
                 text.do(f"store {self.type} {values[k]}, ptr {self._slot(text, k)}")
@@ -202,10 +232,13 @@ class Kernel:
 
     def _loaded(self, text: Text) -> dict[int, str]:
         """All inputs, a vector over the states each."""
-        names: list[str] = []
+        values: dict[int, str] = {}
         for argument, length in enumerate(self.program.inputs.values()):
-            names += rows.load(text.emit, f"%a{argument}", length, self.form, self.lanes)
-        return dict(enumerate(names))
+            names = rows.load(text.emit, f"%a{argument}", length, self.form, self.lanes)
+            row = dict(enumerate(names, start=len(values)))
+            values |= row
+            self._set_aside(text, values, row)
+        return values
 
     def _store(self, text: Text, values: dict[int, str], store: Store) -> None:
         names = [self._use(text, values, k) for k in store.places]
@@ -215,6 +248,28 @@ class Kernel:
             text.do(f"store {self.type} {names[0]}, ptr {address}")
         else:
             rows.store(text.emit, text.do, pointer, size, store.start, names, self.form, self.lanes)
+
+    def _copy(self, text: Text, k: int) -> None:
+        """Copy a table of constants to its place in the result of every state."""
+        result, start, places = self.tables[k]
+        size = len(places) * self.form.bits // 8
+        for state in range(self.lanes):
+            place = state * self.sizes[result] + start
+            address = rows.at(text.emit, f"%r{result}", place, self.form)
+            text.do(
+                f"call void @llvm.memcpy.p0.p0.i64(ptr {address}, ptr @table{k}, i64 {size}, i1 0)"
+            )
+
+    def tables_text(self) -> list[str]:
+        """The tables of constants."""
+        scalar, found = self.form.scalar, []
+        for k, (_, _, places) in enumerate(self.tables):
+            values = [float(self.program.instructions[p].value or 0.0) for p in places]
+            numbers = ", ".join(f"{scalar} {literal(value, self.form)}" for value in values)
+            content = "zeroinitializer" if {*map(str, values)} == {"0.0"} else f"[ {numbers} ]"
+            kind = f"[{len(places)} x {scalar}]"
+            found.append(f"@table{k} = internal constant {kind} {content}, align 64")
+        return found
 
     def _trig(self, text: Text, values: dict[int, str], group: list[int]) -> None:
         """Sines and cosines of one depth, all at once; libm's if any angle is beyond the limit."""
