@@ -226,8 +226,7 @@ def test_one_array_in_float64_makes_it_float64():
         assert simulate(*other).q.dtype == float
 
 
-def test_without_a_compiler_float32_is_float32_too(monkeypatch):
-    monkeypatch.setattr("armdyn.engine.jit.available", lambda: False)
+def test_interpreted_float32_is_float32_too(monkeypatch, interpreted):
     monkeypatch.setattr(
         "armdyn.simulation.torques.routine", sys.modules["armdyn.simulation.marching"].Routine
     )

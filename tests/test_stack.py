@@ -9,11 +9,11 @@ CODE = """
 import sys, threading
 import numpy as np
 from armdyn import Chain, Robot
-from armdyn.quantities import ARGUMENTS
+from armdyn.quantities import QUANTITIES
 
 quantity, joints, kilobytes = sys.argv[1], sys.argv[2], int(sys.argv[3])
 robot = Robot(Chain.random(len(joints), joints))
-state = np.random.default_rng(0).uniform(-1, 1, (3, 11, robot.n))[: len(ARGUMENTS[quantity])]
+state = np.random.default_rng(0).uniform(-1, 1, (3, 11, robot.n))[: len(QUANTITIES[quantity].arguments)]
 found = []
 
 
