@@ -16,6 +16,8 @@ from typing import Any, NamedTuple
 from armdyn.program import drivers
 from armdyn.program.program import Program
 
+BRISK = 32  # bytes of a vector; after a wider one some processors are slow for a while
+
 _lock = threading.Lock()  # LLVM's global context is one for all threads
 
 
@@ -33,9 +35,9 @@ class Machine(NamedTuple):
     vector_bytes: int
     llvmlite: str
 
-    def lanes(self, dtype: str) -> int:
-        """How many numbers a vector holds."""
-        return self.vector_bytes // {"float64": 8, "float32": 4}[dtype]
+    def lanes(self, dtype: str, widest: int = 64) -> int:
+        """How many numbers a vector holds, one of at most ``widest`` bytes."""
+        return min(self.vector_bytes, widest) // {"float64": 8, "float32": 4}[dtype]
 
 
 @cache
@@ -71,8 +73,9 @@ def _target_machine() -> Any:
 
 def compile(program: Program, kind: str, dtype: str) -> bytes:
     """Object code of the kernel "single" or "batch" for "float64" or "float32"."""
-    emit = {"single": drivers.single, "batch": drivers.batch}[kind]
-    return assemble(emit(program, dtype, machine().lanes(dtype)))
+    if kind == "single":
+        return assemble(drivers.single(program, dtype, machine().lanes(dtype, widest=BRISK)))
+    return assemble(drivers.batch(program, dtype, machine().lanes(dtype)))
 
 
 def assemble(text: str) -> bytes:

@@ -14,9 +14,11 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from collections.abc import Callable
 from typing import NamedTuple
 
 from armdyn.program import rows
+from armdyn.program.order import longest_chain_first
 from armdyn.program.program import Op, Program
 from armdyn.program.sincos import Format, Lanes, literal
 
@@ -59,7 +61,10 @@ class Text:
         return self.label
 
 
-def units(program: Program) -> list[list[int]]:
+Arrange = Callable[[Program, list[int]], list[int]]  # the same places in another order
+
+
+def units(program: Program, arrange: Arrange | None = None) -> list[list[int]]:
     """All instructions but inputs and constants in an order of execution.
 
     A unit is one instruction, or all sines and cosines of one depth: those whose angles need as
@@ -80,7 +85,7 @@ def units(program: Program) -> list[list[int]]:
             plain[at].append(k)
     found: list[list[int]] = []
     for arithmetic, group in zip(plain, trig, strict=True):
-        found.extend([k] for k in arithmetic)
+        found.extend([k] for k in (arrange(program, arithmetic) if arrange else arithmetic))
         found.extend([group] if group else [])
     return found
 
@@ -107,7 +112,7 @@ class Kernel:
         self.sizes = [math.prod(shape) for shape in program.shapes]
         self.names = [f"%a{i}" for i in range(len(program.inputs))]  # of the pointers
         self.names += [f"%r{i}" for i in range(len(self.sizes))]
-        self.parts = cut(program)
+        self.parts = cut(program, longest_chain_first if lanes == 1 else None)
         self.constant_stores: list[Store] = []  # of constants alone, dealt out to all parts
         self.stores = self._stores()
         self.slots = self._slots()
@@ -244,15 +249,16 @@ class Kernel:
         return packs
 
 
-def cut(program: Program) -> list[list[list[int]]]:
+def cut(program: Program, arrange: Arrange | None = None) -> list[list[list[int]]]:
     """The program's units dealt out to parts of about PART instructions, if they exceed WHOLE.
 
     Instructions are here also the stores of results, and the loads of operands that wait from an
-    earlier part.
+    earlier part. A program that stays whole may be arranged; parts keep the order of recording,
+    in which fewer values wait from one to the next.
     """
     todo, stores = units(program), Counter(program.outputs)
     if sum(map(len, todo)) + stores.total() <= WHOLE:
-        return [todo]
+        return [units(program, arrange)]
     parts: list[list[list[int]]] = [[]]
     near: set[int] = set()  # made or loaded in this part
     room = PART
