@@ -199,15 +199,14 @@ read_out(const Function *self, Call *call)
 
 /* The answer. -------------------------------------------------------------------------------- */
 
-/* Whether an array is held by us alone and is as it was made: nobody could tell it from a new
-   one. A weak reference would see it come back to life. */
+/* Whether an array that we alone hold is as it was made: nobody could tell it from a new one. A
+   weak reference would see it come back to life. */
 static inline int
 is_as_new(PyArrayObject *array, const Shape *shape, PyArray_Descr *type)
 {
-    const int plain = NPY_ARRAY_C_CONTIGUOUS | NPY_ARRAY_OWNDATA | NPY_ARRAY_ALIGNED | NPY_ARRAY_WRITEABLE;
-    return Py_REFCNT(array) == 1 && ((PyArrayObject_fields *)array)->weakreflist == NULL &&
-           PyArray_BASE(array) == NULL && PyArray_DESCR(array) == type &&
-           (PyArray_FLAGS(array) & ~NPY_ARRAY_F_CONTIGUOUS) == plain &&
+    return ((PyArrayObject_fields *)array)->weakreflist == NULL && PyArray_BASE(array) == NULL &&
+           PyArray_DESCR(array) == type &&
+           (PyArray_FLAGS(array) & ~NPY_ARRAY_F_CONTIGUOUS) == (WRITABLE | NPY_ARRAY_OWNDATA) &&
            PyArray_NDIM(array) == shape->rank &&
            same(PyArray_DIMS(array), shape->dims, shape->rank);
 }
@@ -223,8 +222,12 @@ recycled(Function *self, const Call *call, int k)
     Spares *spares = &self->spares[call->type == NPY_FLOAT][k];
     for (int i = 0; i < SPARES; i++) {
         PyObject *spare = spares->arrays[i];
-        if (spare && is_as_new((PyArrayObject *)spare, &self->shapes[k], type))
+        if (!spare || Py_REFCNT(spare) != 1)
+            continue;
+        if (is_as_new((PyArrayObject *)spare, &self->shapes[k], type))
             return Py_NewRef(spare);
+        spares->arrays[i] = NULL; /* before it dies, which a weak reference may watch */
+        Py_DECREF(spare);
     }
 #endif
     return NULL;
@@ -239,7 +242,7 @@ remember(Function *self, const Call *call, int k, PyObject *array)
     PyObject *older = spares->arrays[spares->next];
     spares->arrays[spares->next] = Py_NewRef(array);
     spares->next = (spares->next + 1) % SPARES;
-    Py_XDECREF(older); /* last, for it may call back: a weak reference to it may be watched */
+    Py_XDECREF(older);
 #endif
 }
 

@@ -22,7 +22,7 @@ from armdyn.program.order import longest_chain_first
 from armdyn.program.program import Op, Program
 from armdyn.program.sincos import Format, Lanes, literal
 
-WHOLE = 1500  # instructions and stores up to which a program stays one function
+WHOLE = 4500  # instructions and stores up to which a program stays one function
 PART = 350  # instructions, stores and loads a function, beyond
 
 OPS = {  # of operands {0}, {1}, ... of type {t}, with intrinsics of suffix {s}
