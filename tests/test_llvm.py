@@ -115,11 +115,26 @@ def test_sines_of_the_doubles_nearest_to_multiples_of_half_pi(trig):
     assert errors_in_ulp(trig, np.array([f for f in found if f < limit])) < 2
 
 
-def test_sines_of_huge_angles_are_libms(trig):
-    huge = np.array([1.1e12, 1e15, 2.0**60, 1e22, 1e38])
-    assert errors_in_ulp(trig, huge) < 2
-    mixed = np.array([0.5, 1e20, 0.25, 3.0, 7.0])
-    assert errors_in_ulp(trig, mixed) < 2
+def test_sines_of_far_angles(trig):
+    """To the largest number; the double nearest to a multiple of pi/2 is 6381956970095103 2^797."""
+    rng = np.random.default_rng(0)
+    largest = float(np.finfo(trig.dtype).max)
+    far = np.exp(rng.uniform(np.log(1e5), np.log(largest), 1000)) * rng.choice([-1, 1], 1000)
+    known = np.array([1.1e12, 1e15, 2.0**60, 1e22, 1e38, largest])
+    if trig.dtype == np.float64:
+        nearest = 6381956970095103 * 2.0**797
+        known = np.append(known, [nearest, -nearest, 5.319372648326541e255])
+    assert errors_in_ulp(trig, np.append(far, known)) < 2
+
+
+def test_far_angles_leave_their_neighbours_alone(trig):
+    near = np.random.default_rng(0).uniform(-3, 3, (64, 1)).astype(trig.dtype)
+    mixed = near.copy()
+    mixed[::5], mixed[1::7], mixed[2::9] = np.inf, 1e30, np.nan
+    (alone,), (together,) = trig.run("batch", near), trig.run("batch", mixed)
+    kept = (mixed == near)[:, 0]
+    assert kept.sum() > 30
+    same_bits([together[kept]], [alone[kept]])
 
 
 def test_sines_of_what_is_no_number_are_no_numbers(trig):

@@ -13,7 +13,8 @@ from armdyn.quantities import QUANTITIES
 
 quantity, joints, kilobytes = sys.argv[1], sys.argv[2], int(sys.argv[3])
 robot = Robot(Chain.random(len(joints), joints))
-state = np.random.default_rng(0).uniform(-1, 1, (3, 11, robot.n))[: len(QUANTITIES[quantity].arguments)]
+count = len(QUANTITIES[quantity].arguments)
+state = np.random.default_rng(0).uniform(-1, 1, (count, 11, robot.n))
 found = []
 
 

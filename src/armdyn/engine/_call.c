@@ -24,6 +24,9 @@
 #define MAX_RESULTS 32
 #define MAX_RANK 4
 
+#define RECYCLED 4 /* the first results of a function that are given out again, see recycled() */
+#define SPARES 2   /* a result is often kept until the next one is there: two take turns */
+
 #define READABLE (NPY_ARRAY_C_CONTIGUOUS | NPY_ARRAY_ALIGNED)
 #define WRITABLE (READABLE | NPY_ARRAY_WRITEABLE)
 
@@ -38,6 +41,12 @@ typedef struct {
     npy_intp numbers; /* the product of dims */
 } Shape;
 
+/* Results of a single state that were given out before; at first NULL. */
+typedef struct {
+    PyObject *arrays[SPARES];
+    int next; /* to be replaced */
+} Spares;
+
 typedef struct {
     PyObject_HEAD
     vectorcallfunc vectorcall;
@@ -49,6 +58,7 @@ typedef struct {
     int inputs;       /* the number of arguments */
     int results;      /* the number of results, and their shapes for one state: */
     Shape shapes[MAX_RESULTS];
+    Spares spares[2][RECYCLED]; /* of float64, of float32 */
 } Function;
 
 /* What is known of a call while it is looked at; every reference is borrowed. */
@@ -66,6 +76,7 @@ typedef struct {
 } Call;
 
 static PyObject *OUT, *THREADS; /* keywords, interned */
+static PyArray_Descr *DOUBLE, *FLOAT; /* as NumPy has them for new arrays */
 
 /* The look. Each step says whether the call can still be answered here. ---------------------- */
 
@@ -100,7 +111,7 @@ read_keywords(Call *call, PyObject *const *values, PyObject *names)
 /* The function that takes calls with this value of an option, where it was chosen before, else
    NULL. Only names, True, False and None are looked up, and only such are there (see
    CarefulPath._other_form), so that no code of a user's runs meanwhile. */
-static const Function *
+static Function *
 chosen_before(const Function *self, PyObject *option, PyObject *value)
 {
     if (!PyUnicode_CheckExact(value) && !PyBool_Check(value) && value != Py_None)
@@ -192,25 +203,80 @@ read_out(const Function *self, Call *call)
 
 /* The answer. -------------------------------------------------------------------------------- */
 
-/* A new array for the k-th result. */
+/* Whether an array that we alone hold is as it was made: nobody could tell it from a new one. A
+   weak reference would see it come back to life. */
+static inline int
+is_as_new(PyArrayObject *array, const Shape *shape, PyArray_Descr *type)
+{
+    return ((PyArrayObject_fields *)array)->weakreflist == NULL && PyArray_BASE(array) == NULL &&
+           PyArray_DESCR(array) == type &&
+           (PyArray_FLAGS(array) & ~NPY_ARRAY_F_CONTIGUOUS) == (WRITABLE | NPY_ARRAY_OWNDATA) &&
+           PyArray_NDIM(array) == shape->rank &&
+           same(PyArray_DIMS(array), shape->dims, shape->rank);
+}
+
+/* A result of a single state that nobody holds any more, to be given out again; NULL if there is
+   none. A new array takes about as long as the arithmetic of a whole arm. This relies on the GIL,
+   under which a count of one means that nobody else can come by a reference. */
 static PyObject *
-new_array(const Function *self, Call *call, int k)
+recycled(Function *self, const Call *call, int k)
+{
+#ifndef Py_GIL_DISABLED
+    PyArray_Descr *type = call->type == NPY_FLOAT ? FLOAT : DOUBLE;
+    Spares *spares = &self->spares[call->type == NPY_FLOAT][k];
+    for (int i = 0; i < SPARES; i++) {
+        PyObject *spare = spares->arrays[i];
+        if (!spare || Py_REFCNT(spare) != 1)
+            continue;
+        if (is_as_new((PyArrayObject *)spare, &self->shapes[k], type))
+            return Py_NewRef(spare);
+        spares->arrays[i] = NULL; /* before it dies, which a weak reference may watch */
+        Py_DECREF(spare);
+    }
+#endif
+    return NULL;
+}
+
+/* Remember a new result, in place of an older one, to give it out again. */
+static void
+remember(Function *self, const Call *call, int k, PyObject *array)
+{
+#ifndef Py_GIL_DISABLED
+    Spares *spares = &self->spares[call->type == NPY_FLOAT][k];
+    PyObject *older = spares->arrays[spares->next];
+    spares->arrays[spares->next] = Py_NewRef(array);
+    spares->next = (spares->next + 1) % SPARES;
+    Py_XDECREF(older);
+#endif
+}
+
+/* An array for the k-th result. */
+static PyObject *
+new_array(Function *self, Call *call, int k)
 {
     const Shape *shape = &self->shapes[k];
+    int again = call->rank == 0 && shape->rank && k < RECYCLED;
+    PyObject *array = again ? recycled(self, call, k) : NULL;
+    if (array) {
+        call->to[k] = PyArray_BYTES((PyArrayObject *)array);
+        return array;
+    }
     npy_intp dims[NPY_MAXDIMS + MAX_RANK];
     for (int i = 0; i < call->rank; i++)
         dims[i] = call->batch[i];
     for (int i = 0; i < shape->rank; i++)
         dims[call->rank + i] = shape->dims[i];
-    PyObject *array = PyArray_SimpleNew(call->rank + shape->rank, dims, call->type);
+    array = PyArray_SimpleNew(call->rank + shape->rank, dims, call->type);
     if (array)
         call->to[k] = PyArray_BYTES((PyArrayObject *)array);
+    if (array && again)
+        remember(self, call, k, array);
     return array;
 }
 
 /* New arrays for all results: one array, or a tuple of them. */
 static PyObject *
-new_results(const Function *self, Call *call)
+new_results(Function *self, Call *call)
 {
     if (self->results == 1)
         return new_array(self, call, 0);
@@ -243,7 +309,7 @@ as_numbers(const Function *self, PyObject *results)
 static PyObject *
 function_call(PyObject *callable, PyObject *const *args, size_t nargsf, PyObject *names)
 {
-    const Function *self = (Function *)callable;
+    Function *self = (Function *)callable;
     Py_ssize_t nargs = PyVectorcall_NARGS(nargsf), more = nargs - self->inputs;
     Call call;
     if (more < 0 || !read_keywords(&call, args + nargs, names))
@@ -337,6 +403,8 @@ function_dealloc(Function *self)
         PyBuffer_Release(&self->table);
     Py_XDECREF(self->path);
     Py_XDECREF(self->chosen);
+    for (int k = 0; k < 2 * RECYCLED * SPARES; k++)
+        Py_XDECREF(self->spares[k / SPARES / RECYCLED][k / SPARES % RECYCLED].arrays[k % SPARES]);
     Py_TYPE(self)->tp_free(self);
 }
 
@@ -402,6 +470,8 @@ PyInit__call(void)
     import_array();
     OUT = PyUnicode_InternFromString("out");
     THREADS = PyUnicode_InternFromString("threads");
+    DOUBLE = PyArray_DescrFromType(NPY_DOUBLE);
+    FLOAT = PyArray_DescrFromType(NPY_FLOAT);
     PyObject *self = PyModule_Create(&module);
     if (!OUT || !THREADS || !self || PyModule_AddType(self, &FunctionType) < 0 ||
         PyModule_AddIntMacro(self, INTERFACE) < 0)

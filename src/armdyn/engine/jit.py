@@ -21,6 +21,8 @@ from armdyn.program.program import Op, Program
 
 log = logging.getLogger("armdyn")
 
+BRISK = 32  # bytes of a vector; after a wider one some processors are slow for a while
+
 VARIABLE = "ARMDYN_COMPILE_SECONDS"  # the most that compiling may take, by the estimate
 MOST, LONG = 120.0, 5.0  # [s]: that limit if none is set; what is said beforehand
 AN_INSTRUCTION = 70e-6  # [s] to compile one, measured on a processor of 2023,
@@ -37,9 +39,9 @@ class Machine(NamedTuple):
     vector_bytes: int
     llvmlite: str
 
-    def lanes(self, dtype: str) -> int:
-        """How many numbers a vector holds."""
-        return self.vector_bytes // {"float64": 8, "float32": 4}[dtype]
+    def lanes(self, dtype: str, widest: int = 64) -> int:
+        """How many numbers a vector holds, one of at most ``widest`` bytes."""
+        return min(self.vector_bytes, widest) // {"float64": 8, "float32": 4}[dtype]
 
 
 @cache
@@ -81,8 +83,9 @@ def _target_machine() -> Any:
 def compile(program: Program, kind: str, dtype: str) -> bytes:
     """Object code of the kernel "single" or "batch" for "float64" or "float32"."""
     check_size(program, kind)
-    emit = {"single": drivers.single, "batch": drivers.batch}[kind]
-    return assemble(emit(program, dtype, machine().lanes(dtype)))
+    if kind == "single":
+        return assemble(drivers.single(program, dtype, machine().lanes(dtype, widest=BRISK)))
+    return assemble(drivers.batch(program, dtype, machine().lanes(dtype)))
 
 
 def check_size(program: Program, kind: str) -> None:

@@ -16,9 +16,10 @@ the heap; where that has no more, all results are NaN.
 
 from __future__ import annotations
 
+from armdyn.program.far import far, far_angle, table
 from armdyn.program.llvm import Text, Writer
 from armdyn.program.program import Program
-from armdyn.program.sincos import FORMATS, Format
+from armdyn.program.sincos import FORMATS
 
 PAGE = 4096  # bytes that the last bits of an address tell apart
 STACK = 8192  # bytes of scratch and buffers that a kernel takes from the stack
@@ -27,10 +28,9 @@ LINE = 64  # bytes: the largest vector, and a line of the cache
 COMMON = """
 declare ptr @malloc(i64)
 declare void @free(ptr)
-declare double @sin(double)
-declare double @cos(double)
 declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)
 declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)
+!0 = !{!"branch_weights", i32 1, i32 1048576}
 """
 
 BATCH = """
@@ -208,34 +208,14 @@ def parts(writer: Writer) -> list[str]:
 def declarations(writer: Writer) -> list[str]:
     """The intrinsics and tables that a kernel uses, and the function ``far``."""
     form = writer.form
-    found = [*writer.tables_text(), far(form, writer.width)]
+    found = [*writer.tables_text(), table(), far_angle(), far(form, writer.width)]
+    found.append("declare double @llvm.fma.f64(double, double, double)")  # of far_angle
     for lanes in (1, writer.width):
         real = form.scalar if lanes == 1 else f"<{lanes} x {form.scalar}>"
         suffix = f"f{form.bits}" if lanes == 1 else f"v{lanes}f{form.bits}"
         found.append(f"declare {real} @llvm.fma.{suffix}({real}, {real}, {real})")
         found += [f"declare {real} @llvm.{f}.{suffix}({real})" for f in ("sqrt", "fabs")]
-    return found
-
-
-def far(form: Format, lanes: int) -> str:
-    """The function ``far``: (sin, cos) of a vector by libm, lane by lane, in double."""
-    real = f"<{lanes} x {form.scalar}>"
-    both = f"{{ {real}, {real} }}"
-    text = Text()
-    values = ["poison", "poison"]
-    for lane in range(lanes):
-        x = text.emit(f"extractelement {real} %x, i32 {lane}")
-        wide = x if form.bits == 64 else text.emit(f"fpext float {x} to double")
-        for i, name in enumerate(("sin", "cos")):
-            y = text.emit(f"call double @{name}(double {wide})")
-            y = y if form.bits == 64 else text.emit(f"fptrunc double {y} to float")
-            values[i] = text.emit(
-                f"insertelement {real} {values[i]}, {form.scalar} {y}, i32 {lane}"
-            )
-    pair = text.emit(f"insertvalue {both} poison, {real} {values[0]}, 0")
-    pair = text.emit(f"insertvalue {both} {pair}, {real} {values[1]}, 1")
-    text.do(f"ret {both} {pair}")
-    return define(f"internal {both} @far({real} %x) noinline", text)
+    return list(dict.fromkeys(found))
 
 
 def define(head: str, text: Text) -> str:

@@ -14,14 +14,15 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 from armdyn.program import rows
+from armdyn.program.order import longest_chain_first
 from armdyn.program.program import Op, Program
-from armdyn.program.sincos import Format, literal, sincos
+from armdyn.program.sincos import Format, Lanes, literal
 
-WHOLE = 1500  # instructions and stores up to which a program stays one function
+WHOLE = 4500  # instructions and stores up to which a program stays one function
 PART = 350  # instructions, stores and loads a function, beyond
 GROUP = 64  # sines and cosines that are computed together at most, for all wait on the stack
 RUN = 64  # neighbouring constants from which on they are copied from a table
@@ -62,7 +63,10 @@ class Text:
         return self.label
 
 
-def units(program: Program) -> list[list[int]]:
+Arrange = Callable[[Program, list[int]], list[int]]  # the same places in another order
+
+
+def units(program: Program, arrange: Arrange | None = None) -> list[list[int]]:
     """All instructions but inputs and constants in an order of execution.
 
     A unit is one instruction, or the sines and cosines of one depth, up to GROUP of them: those
@@ -83,7 +87,7 @@ def units(program: Program) -> list[list[int]]:
             plain[at].append(k)
     found: list[list[int]] = []
     for arithmetic, group in zip(plain, trig, strict=True):
-        found.extend([k] for k in arithmetic)
+        found.extend([k] for k in (arrange(program, arithmetic) if arrange else arithmetic))
         found.extend(group[i : i + GROUP] for i in range(0, len(group), GROUP))
     return found
 
@@ -124,7 +128,7 @@ class Writer:
         self.arguments = [f"%a{i}" for i in range(len(program.inputs))]  # their pointers' names
         self.results = [f"%r{i}" for i in range(len(self.sizes))]
         self.names = self.arguments + self.results
-        self.parts = cut(program)
+        self.parts = cut(program, longest_chain_first if lanes == 1 else None)
         self.constant_stores: list[Store] = []  # of constants alone, dealt out to all parts
         self.stores = self._stores()
         # Long rows of constants are copied from tables.
@@ -272,12 +276,12 @@ class Writer:
         return found
 
     def _trig(self, text: Text, values: dict[int, str], group: list[int]) -> None:
-        """Sines and cosines of one depth, all at once; libm's if any angle is beyond the limit."""
+        """Sines and cosines of one depth, all at once."""
         angles = list(dict.fromkeys(self.program.instructions[k].args[0] for k in group))
         names = [self._use(text, values, angle) for angle in angles]
         real = f"<{self.width} x {self.form.scalar}>"
         packs = self._packed(text, names, real) if self.lanes == 1 else names
-        pairs = choose(text, packs, self.form, self.width)
+        pairs = sincos(text, packs, self.form, self.width)
         for k in group:
             op, (angle,), _ = self.program.instructions[k]
             at = angles.index(angle)
@@ -299,15 +303,16 @@ class Writer:
         return packs
 
 
-def cut(program: Program) -> list[list[list[int]]]:
+def cut(program: Program, arrange: Arrange | None = None) -> list[list[list[int]]]:
     """The program's units dealt out to parts of about PART instructions, if they exceed WHOLE.
 
     Instructions are here also the stores of results, and the loads of operands that wait from an
-    earlier part.
+    earlier part. A program that stays whole may be arranged; parts keep the order of recording,
+    in which fewer values wait from one to the next.
     """
     todo, stores = units(program), Counter(program.outputs)
     if sum(map(len, todo)) + stores.total() <= WHOLE:
-        return [todo]
+        return [units(program, arrange)]
     parts: list[list[list[int]]] = [[]]
     near: set[int] = set()  # made or loaded in this part
     room = PART
@@ -324,43 +329,44 @@ def cut(program: Program) -> list[list[list[int]]]:
     return parts
 
 
-def choose(text: Text, angles: list[str], form: Format, lanes: int) -> list[tuple[str, str]]:
-    """(sin, cos) of vectors of angles: inline, or by libm where one lies beyond the limit."""
-    real, flags = f"<{lanes} x {form.scalar}>", f"<{lanes} x i1>"
-    limit = f"splat ({form.scalar} {literal(form.limit, form)})"
+def sincos(text: Text, angles: list[str], form: Format, lanes: int) -> list[tuple[str, str]]:
+    """(sin, cos) of vectors of angles; on the way, those beyond the limit are reduced apart."""
+    vectors = Lanes(text.emit, form, lanes)
+    reduced = vectors.reduced(angles)
+    any_far = _any_beyond(text, vectors, angles)
+    fork, before = len(text.lines), text.label
+    text.do("")  # the branch, written when its labels are known
+    away = text.block()
+    both = f"{{ {vectors.real}, {vectors.whole} }}"
+    anew = []
+    for x, (r, k) in zip(angles, reduced, strict=True):
+        pair = text.emit(
+            f"call {both} @far({vectors.real} {x}, {vectors.real} {r}, {vectors.whole} {k})"
+        )
+        anew.append([text.emit(f"extractvalue {both} {pair}, {i}") for i in (0, 1)])
+    last = len(text.lines)
+    text.do("")
+    join = text.block()
+    text.lines[fork] = f"  br i1 {any_far}, label %{away}, label %{join}, !prof !0"
+    text.lines[last] = f"  br label %{join}"
+    joined = [
+        (
+            text.emit(f"phi {vectors.real} [ {r}, %{before} ], [ {far_r}, %{away} ]"),
+            text.emit(f"phi {vectors.whole} [ {k}, %{before} ], [ {far_k}, %{away} ]"),
+        )
+        for (r, k), (far_r, far_k) in zip(reduced, anew, strict=True)
+    ]
+    return vectors.sincos(joined)
+
+
+def _any_beyond(text: Text, vectors: Lanes, angles: list[str]) -> str:
+    """Whether any angle lies beyond the limit."""
+    real, lanes, form = vectors.real, vectors.lanes, vectors.form
     largest = "zeroinitializer"
     for x in angles:
         size = text.emit(f"call {real} @llvm.fabs.v{lanes}f{form.bits}({real} {x})")
         above = text.emit(f"fcmp ogt {real} {size}, {largest}")
-        largest = text.emit(f"select {flags} {above}, {real} {size}, {real} {largest}")
-    far = text.emit(f"fcmp ogt {real} {largest}, {limit}")
-    bits = text.emit(f"bitcast {flags} {far} to i{lanes}")
-    any_far = text.emit(f"icmp ne i{lanes} {bits}, 0")
-    fork = len(text.lines)
-    text.do("")  # the branch, written when its labels are known
-
-    near = text.block()
-    inline = sincos(text.emit, angles, form, lanes)
-    inline_end = len(text.lines)
-    text.do("")
-    away = text.block()
-    called = [_by_libm(text, x, form, lanes) for x in angles]
-    called_end = len(text.lines)
-    text.do("")
-    join = text.block()
-    text.lines[fork] = f"  br i1 {any_far}, label %{away}, label %{near}"
-    text.lines[inline_end] = text.lines[called_end] = f"  br label %{join}"
-    return [
-        (
-            text.emit(f"phi {real} [ {a[0]}, %{near} ], [ {b[0]}, %{away} ]"),
-            text.emit(f"phi {real} [ {a[1]}, %{near} ], [ {b[1]}, %{away} ]"),
-        )
-        for a, b in zip(inline, called, strict=True)
-    ]
-
-
-def _by_libm(text: Text, x: str, form: Format, lanes: int) -> tuple[str, str]:
-    real = f"<{lanes} x {form.scalar}>"
-    both = f"{{ {real}, {real} }}"
-    pair = text.emit(f"call {both} @far({real} {x})")
-    return text.emit(f"extractvalue {both} {pair}, 0"), text.emit(f"extractvalue {both} {pair}, 1")
+        largest = text.emit(f"select <{lanes} x i1> {above}, {real} {size}, {real} {largest}")
+    far = text.emit(f"fcmp ogt {real} {largest}, {vectors.number(form.limit)}")
+    bits = text.emit(f"bitcast <{lanes} x i1> {far} to i{lanes}")
+    return text.emit(f"icmp ne i{lanes} {bits}, 0")

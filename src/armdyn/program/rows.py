@@ -14,27 +14,48 @@ Emit = Callable[[str], str]
 
 
 def turn(emit: Emit, square: Sequence[str], form: Format) -> list[str]:
-    """The transpose of a square of vectors."""
+    """The transpose of a square of vectors: within quarters of 128 bits, then quarter by quarter.
+
+    Both are instructions of their own on most processors, without a vector of places to look up.
+    """
     lanes = len(square)
-    real, mask = f"<{lanes} x {form.scalar}>", f"<{lanes} x i32>"
-    rows = list(square)
-    step = 1
-    while step < lanes:
-        low = [e if not e & step else lanes + e - step for e in range(lanes)]
-        high = [e + step if not e & step else lanes + e for e in range(lanes)]
-        for i in range(lanes):
-            if not i & step:
-                a, b = rows[i], rows[i | step]
-                rows[i], rows[i | step] = (
-                    emit(f"shufflevector {real} {a}, {real} {b}, {mask} <{_indices(picks)}>")
-                    for picks in (low, high)
-                )
-        step *= 2
-    return rows
+    size = min(128 // form.bits, lanes)  # of a quarter
+    quarters = range(0, lanes, size)
 
+    def shuffled(a: str, b: str, picks: Iterable[int]) -> str:
+        real = f"<{lanes} x {form.scalar}>"
+        places = ", ".join(f"i32 {pick}" for pick in picks)
+        return emit(f"shufflevector {real} {a}, {real} {b}, <{lanes} x i32> <{places}>")
 
-def _indices(picks: Iterable[int]) -> str:
-    return ", ".join(f"i32 {pick}" for pick in picks)
+    def unpacked(a: str, b: str, piece: int, high: int) -> str:
+        """Of each quarter the lower or the higher half, a piece of a, one of b, and so on."""
+        pieces = range(high * size // 2, (high + 1) * size // 2, piece)
+        turns = [k + other for k in pieces for other in (0, lanes)]
+        return shuffled(a, b, [q + k + i for q in quarters for k in turns for i in range(piece)])
+
+    def within(rows: Sequence[str]) -> list[str]:
+        """Each quarter turned, for as many rows as it has numbers."""
+        half = len(rows) // 2
+        if not half:
+            return list(rows)
+        pairs = list(zip(within(rows[:half]), within(rows[half:]), strict=True))
+        return [unpacked(a, b, half, high) for a, b in pairs for high in (0, 1)]
+
+    def across(rows: Sequence[str]) -> list[str]:
+        """The quarters turned, each of them as if it were one number."""
+        if len(rows) == 1:
+            return list(rows)
+        found = []
+        for odd in (0, 1):
+            picks = [q + k for q in quarters[odd::2] for k in range(size)]
+            picks += [lanes + pick for pick in picks]
+            pairs = zip(rows[::2], rows[1::2], strict=True)
+            found.append(across([shuffled(a, b, picks) for a, b in pairs]))
+        return [row for pair in zip(*found, strict=True) for row in pair]
+
+    groups = [within(square[q : q + size]) for q in quarters]
+    columns = [across(column) for column in zip(*groups, strict=True)]
+    return [column[q] for q in range(len(quarters)) for column in columns]
 
 
 def starts(width: int, lanes: int) -> list[int]:
@@ -53,19 +74,27 @@ def load(emit: Emit, pointer: str, width: int, form: Format, lanes: int) -> list
     real = f"<{lanes} x {form.scalar}>"
     values = [""] * width
     if width < lanes:
-        for i in range(width):
-            value = "poison"
-            for lane in range(lanes):
-                place = at(emit, pointer, lane * width + i, form)
-                number = emit(f"load {form.scalar}, ptr {place}, align {form.bits // 8}")
-                value = emit(f"insertelement {real} {value}, {form.scalar} {number}, i32 {lane}")
-            values[i] = value
-        return values
+        return _narrow(emit, pointer, width, form, lanes)
     for start in starts(width, lanes):
         places = [at(emit, pointer, lane * width + start, form) for lane in range(lanes)]
         square = [emit(f"load {real}, ptr {place}, align {form.bits // 8}") for place in places]
         values[start : start + lanes] = turn(emit, square, form)
     return values
+
+
+def _narrow(emit: Emit, pointer: str, width: int, form: Format, lanes: int) -> list[str]:
+    """Rows narrower than a vector, each loaded together with the beginning of the next ones."""
+    real = f"<{lanes} x {form.scalar}>"
+    square = []
+    for lane in range(lanes):
+        place = min(lane * width, lanes * width - lanes)  # the last ones, with the end of others
+        row = emit(f"load {real}, ptr {at(emit, pointer, place, form)}, align {form.bits // 8}")
+        if skipped := lane * width - place:
+            places = [f"i32 {min(skipped + i, lanes - 1)}" for i in range(lanes)]
+            mask = f"<{lanes} x i32> <{', '.join(places)}>"
+            row = emit(f"shufflevector {real} {row}, {real} poison, {mask}")
+        square.append(row)
+    return turn(emit, square, form)[:width]
 
 
 def store(
@@ -80,16 +109,44 @@ def store(
 ) -> None:
     """Store numbers of a row of ``width``, from ``start`` on, for all states of a block."""
     real, align = f"<{lanes} x {form.scalar}>", form.bits // 8
-    if len(values) < lanes:
+    whole = len(values) == lanes or lanes // 2 < len(values) == width
+    if not whole:
         for i, value in enumerate(values):
             for lane in range(lanes):
                 number = emit(f"extractelement {real} {value}, i32 {lane}")
                 place = at(emit, pointer, lane * width + start + i, form)
                 do(f"store {form.scalar} {number}, ptr {place}, align {align}")
         return
-    for lane, row in enumerate(turn(emit, values, form)):
-        place = at(emit, pointer, lane * width + start, form)
-        do(f"store {real} {row}, ptr {place}, align {align}")
+    unknown = ["poison"] * (lanes - len(values))
+    for lane, row in enumerate(turn(emit, [*values, *unknown], form)):
+        first = lane * width + start
+        if unknown and first + lanes > lanes * width:
+            _store_in_pieces(emit, do, pointer, first, row, len(values), form, lanes)
+        else:  # what is unknown falls on the next row, which is stored later
+            do(f"store {real} {row}, ptr {at(emit, pointer, first, form)}, align {align}")
+
+
+def _store_in_pieces(
+    emit: Emit,
+    do: Callable[[str], None],
+    pointer: str,
+    first: int,
+    row: str,
+    count: int,
+    form: Format,
+    lanes: int,
+) -> None:
+    """Store the first ``count`` numbers of a vector and nothing beyond: 7 as 4, 2 and 1."""
+    done = 0
+    while done < count:
+        size = 1 << ((count - done).bit_length() - 1)
+        piece = f"<{size} x {form.scalar}>"
+        places = ", ".join(f"i32 {done + i}" for i in range(size))
+        source = f"<{lanes} x {form.scalar}> {row}, <{lanes} x {form.scalar}> poison"
+        part = emit(f"shufflevector {source}, <{size} x i32> <{places}>")
+        place = at(emit, pointer, first + done, form)
+        do(f"store {piece} {part}, ptr {place}, align {form.bits // 8}")
+        done += size
 
 
 def at(emit: Emit, pointer: str, index: int, form: Format) -> str:

@@ -3,15 +3,16 @@
 The angle is reduced to r in (-pi/4, pi/4) by k quarter turns, pi/2 being given in three parts
 (Cody and Waite); with fma each step is exact while k pi/2 and x agree, so that r has the full
 precision of the type. Minimax polynomials (fdlibm's in double, Cephes' in single) then give sin r
-and cos r, which k swaps and negates. Within 2 ulp to the format's limit of |x|; what lies beyond
-goes to libm. Infinity and NaN give NaN.
+and cos r, which k swaps and negates. Within 2 ulp; angles beyond the format's limit are reduced
+otherwise, see ``far``. Infinity and NaN give NaN.
 """
 
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 SIDE_BY_SIDE = 8  # vectors of angles computed step by step together
 
@@ -73,54 +74,82 @@ def literal(value: float, form: Format) -> str:
     return f"0x{struct.unpack('<Q', struct.pack('<d', value))[0]:016X}"
 
 
-def sincos(emit: Emit, angles: list[str], form: Format, lanes: int) -> list[tuple[str, str]]:
-    """Emit (sin, cos) of vectors of so many lanes, in groups of SIDE_BY_SIDE."""
-    groups = [angles[i : i + SIDE_BY_SIDE] for i in range(0, len(angles), SIDE_BY_SIDE)]
-    return [pair for group in groups for pair in _side_by_side(emit, group, form, lanes)]
+class Lanes:
+    """Vectors of angles, computed step by step together, so that constants are fetched once."""
 
+    def __init__(self, emit: Emit, form: Format, lanes: int) -> None:
+        self.emit, self.form, self.lanes = emit, form, lanes
+        self.real, self.whole = f"<{lanes} x {form.scalar}>", f"<{lanes} x i{form.bits}>"
 
-def _side_by_side(emit: Emit, x: list[str], form: Format, lanes: int) -> list[tuple[str, str]]:
-    """Emit (sin, cos) of a group: each step for all of it, so that constants are fetched once."""
-    real, whole = f"<{lanes} x {form.scalar}>", f"<{lanes} x i{form.bits}>"
+    def reduced(self, angles: list[str]) -> list[tuple[str, str]]:
+        """Emit (r, k), x = k pi/2 + r, of angles within the limit; only k's last bits count."""
+        found: list[tuple[str, str]] = []
+        for x in _groups(angles):
+            rounded = self.fma(x, self.number(0.6366197723675814), self.number(self.form.magic))
+            turns = self.each("bitcast {real} {} to {whole}", rounded)
+            r, k = x, self.each("fsub {real} {}, {}", rounded, self.number(self.form.magic))
+            for part in self.form.quarter:
+                r = self.fma(k, self.number(-part), r)
+            found += zip(r, turns, strict=True)
+        return found
 
-    def number(value: float) -> list[str]:
-        return [f"splat ({form.scalar} {literal(value, form)})"] * len(x)
+    def sincos(self, reduced: list[tuple[str, str]]) -> list[tuple[str, str]]:
+        """Emit (sin, cos) of reduced angles."""
+        return [pair for group in _groups(reduced) for pair in self._polynomials(group)]
 
-    def integer(value: int) -> list[str]:
-        return [f"splat (i{form.bits} {value})"] * len(x)
+    def _polynomials(self, reduced: list[tuple[str, str]]) -> list[tuple[str, str]]:
+        r, turns = [r for r, _ in reduced], [k for _, k in reduced]
+        bits = self.form.bits
+        z = self.each("fmul {real} {}, {}", r, r)
+        cube = self.each("fmul {real} {}, {}", r, z)
+        s = self.fma(cube, self.polynomial(self.form.sin, z), r)
+        tail = self.fma(z, self.polynomial(self.form.cos, z), self.number(-0.5))
+        c = self.fma(z, tail, self.number(1.0))
+        top = self.each("shl {whole} {}, {}", turns, self.integer(bits - 1))
+        swap = self.each("icmp slt {whole} {}, {}", top, self.integer(0))
+        choice = "select <{lanes} x i1> {}, {real} {}, {real} {}"
+        sine, cosine = self.each(choice, swap, c, s), self.each(choice, swap, s, c)
+        second = self.each("and {whole} {}, {}", turns, self.integer(2))  # a half turn, or none
+        half = self.each("shl {whole} {}, {}", second, self.integer(bits - 2))
+        opposite = self.each("xor {whole} {}, {}", half, top)
+        return list(zip(self.signed(sine, half), self.signed(cosine, opposite), strict=True))
 
-    def each(instruction: str, *operands: list[str]) -> list[str]:
-        return [emit(instruction.format(*row)) for row in zip(*operands, strict=True)]
+    def number(self, value: float) -> str:
+        """A constant in all lanes."""
+        return f"splat ({self.form.scalar} {literal(value, self.form)})"
 
-    def fma(a: list[str], b: list[str], c: list[str]) -> list[str]:
-        name = f"@llvm.fma.v{lanes}f{form.bits}"
-        return each(f"call {real} {name}({real} {{}}, {real} {{}}, {real} {{}})", a, b, c)
+    def integer(self, value: int) -> str:
+        """An integer constant in all lanes."""
+        return f"splat (i{self.form.bits} {value})"
 
-    def polynomial(coefficients: tuple[float, ...], z: list[str]) -> list[str]:
-        value = number(coefficients[0])
+    def each(self, instruction: str, *operands: list[str] | str) -> list[str]:
+        """Emit an instruction for every vector of the group; a lone operand serves all of them."""
+        count = max(len(operand) for operand in operands if isinstance(operand, list))
+        rows = zip(*([o] * count if isinstance(o, str) else o for o in operands), strict=True)
+        words = {"real": self.real, "whole": self.whole, "lanes": self.lanes}
+        return [self.emit(instruction.format(*row, **words)) for row in rows]
+
+    def fma(self, a: list[str], b: list[str] | str, c: list[str] | str) -> list[str]:
+        """Emit a b + c, rounded once."""
+        name = f"@llvm.fma.v{self.lanes}f{self.form.bits}"
+        return self.each(
+            f"call {{real}} {name}({{real}} {{}}, {{real}} {{}}, {{real}} {{}})", a, b, c
+        )
+
+    def polynomial(self, coefficients: tuple[float, ...], z: list[str]) -> list[str]:
+        """Emit a polynomial in z, its highest coefficient first."""
+        value = [self.number(coefficients[0])] * len(z)
         for coefficient in coefficients[1:]:
-            value = fma(value, z, number(coefficient))
+            value = self.fma(value, z, self.number(coefficient))
         return value
 
-    def signed(value: list[str], sign: list[str]) -> list[str]:
-        """Value, negated where the sign bit is set."""
-        plain = each(f"bitcast {real} {{}} to {whole}", value)
-        return each(f"bitcast {whole} {{}} to {real}", each(f"xor {whole} {{}}, {{}}", plain, sign))
+    def signed(self, value: list[str], sign: list[str]) -> list[str]:
+        """Emit the value, negated where the sign bit is set."""
+        plain = self.each("bitcast {real} {} to {whole}", value)
+        turned = self.each("xor {whole} {}, {}", plain, sign)
+        return self.each("bitcast {whole} {} to {real}", turned)
 
-    rounded = fma(x, number(0.6366197723675814), number(form.magic))
-    turns = each(f"bitcast {real} {{}} to {whole}", rounded)
-    k = each(f"fsub {real} {{}}, {{}}", rounded, number(form.magic))
-    r = x
-    for part in form.quarter:
-        r = fma(k, number(-part), r)
-    z = each(f"fmul {real} {{}}, {{}}", r, r)
-    s = fma(each(f"fmul {real} {{}}, {{}}", r, z), polynomial(form.sin, z), r)
-    c = fma(z, fma(z, polynomial(form.cos, z), number(-0.5)), number(1.0))
-    top = each(f"shl {whole} {{}}, {{}}", turns, integer(form.bits - 1))
-    swap = each(f"icmp slt {whole} {{}}, {{}}", top, integer(0))
-    choice = f"select <{lanes} x i1> {{}}, {real} {{}}, {real} {{}}"
-    sine, cosine = each(choice, swap, c, s), each(choice, swap, s, c)
-    second = each(f"and {whole} {{}}, {{}}", turns, integer(2))  # a half turn, or none
-    half = each(f"shl {whole} {{}}, {{}}", second, integer(form.bits - 2))
-    opposite = each(f"xor {whole} {{}}, {{}}", half, top)
-    return list(zip(signed(sine, half), signed(cosine, opposite), strict=True))
+
+def _groups(items: list[Any]) -> Iterator[list[Any]]:
+    for i in range(0, len(items), SIDE_BY_SIDE):
+        yield items[i : i + SIDE_BY_SIDE]

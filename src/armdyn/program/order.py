@@ -1,0 +1,62 @@
+"""In which order a processor best meets the instructions of a program: the longest chains first.
+
+An instruction waits for the one it depends on, so what many others wait for is begun early. The
+order is that of a processor which begins ISSUES instructions a cycle, each as soon as its operands
+are there, the one with the longest way to a result first.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Sequence
+
+from armdyn.program.program import Op, Program
+
+ISSUES = 4  # instructions begun in a cycle; 2 to 4 differ little
+CYCLES = {  # from operands to result, about those of current processors
+    Op.FMA: 4,
+    Op.MUL: 4,
+    Op.ADD: 3,
+    Op.SUB: 3,
+    Op.DIV: 14,
+    Op.SQRT: 20,
+    Op.SIN: 58,
+    Op.COS: 58,
+    Op.SELECT_LT: 3,
+    Op.NEG: 1,
+}
+
+
+def longest_chain_first(program: Program, places: Sequence[int]) -> list[int]:
+    """The instructions at these places, none of which needs another of them later in the list."""
+    code = program.instructions
+    users: list[list[int]] = [[] for _ in code]
+    for k, (_, args, _) in enumerate(code):
+        for arg in set(args):
+            users[arg].append(k)
+    left = [0] * len(code)  # cycles from the instruction's beginning to the last result
+    for k in reversed(range(len(code))):
+        left[k] = CYCLES.get(code[k].op, 0) + max((left[user] for user in users[k]), default=0)
+
+    inside = set(places)
+    missing = {k: len(inside.intersection(code[k].args)) for k in places}
+    ready = [(-left[k], k) for k in places if not missing[k]]
+    heapq.heapify(ready)
+    coming: list[tuple[int, int]] = []  # (cycle at which all operands are there, place)
+    there = dict.fromkeys(places, 0)
+    order: list[int] = []
+    cycle = 0
+    while ready or coming:
+        while coming and coming[0][0] <= cycle:
+            _, k = heapq.heappop(coming)
+            heapq.heappush(ready, (-left[k], k))
+        for _ in range(min(ISSUES, len(ready))):
+            _, k = heapq.heappop(ready)
+            order.append(k)
+            for user in inside.intersection(users[k]):
+                there[user] = max(there[user], cycle + CYCLES.get(code[k].op, 0))
+                missing[user] -= 1
+                if not missing[user]:
+                    heapq.heappush(coming, (there[user], user))
+        cycle += 1
+    return order
