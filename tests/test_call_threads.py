@@ -165,7 +165,7 @@ def test_large_batches_use_the_threads_they_are_given(front, monkeypatch):
         blocks, "side_by_side", lambda parts: (used.append(len(parts)), spread(parts))[1]
     )
     monkeypatch.setattr(workers, "cores", lambda: 3)
-    large = np.ones((g.few + 1, N))
+    large = np.ones((g.few + 1, N), int)  # by the careful path on any front
     g(large)
     g(np.ones((1, 1, N)))
     monkeypatch.setenv("ARMDYN_NUM_THREADS", " 2 ")

@@ -41,9 +41,8 @@ def test_c_answers_plain_calls_and_no_others():
             f(*map(read_only, values), out=out, threads=1)
             for found, right in zip(out, polynomials.expected(*values), strict=True):
                 assert_same_bits(found, right)
-        f(*states(101, dtype=dtype), threads=1)
-        with pytest.raises(AssertionError, match="handed on"):
-            f(*states(101, dtype=dtype))
+        for threads in 1, 2, 1000, None:
+            f(*states(101, dtype=dtype), threads=threads)
     for layout in set(LAYOUTS) - {"read-only"}:
         for batch in (), (2, 5):
             q, qd = states(*batch)
@@ -52,8 +51,9 @@ def test_c_answers_plain_calls_and_no_others():
                     f(q, LAYOUTS[layout](qd))
     with pytest.raises(AssertionError, match="handed on"):
         f(*states(), out=(misaligned(np.empty((N, N))), np.empty(())))
-    with pytest.raises(AssertionError, match="handed on"):
-        f(*states(), threads=2**70)
+    for threads in 2**70, 0, -1, True, 2.0:
+        with pytest.raises(AssertionError, match="handed on"):
+            f(*states(101), threads=threads)
 
 
 def like(q, qd, by=None, *, odd=None, out=None, threads=None):

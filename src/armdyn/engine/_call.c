@@ -2,9 +2,9 @@
 
    A call of a compiled function can take two paths (see armdyn/engine/calls.py). This one comes
    first. It answers a call whose arguments are plain arrays, which the kernel can read and write
-   where they lie. Every other call is handed on as it came to the careful path, CarefulPath in
-   calls.py: that converts, broadcasts, spreads over threads or explains what is wrong, and uses
-   the same kernels. So this file holds no message to a user, and both paths give the same results
+   where they lie, and spreads a large batch over the threads of _pool.c. Every other call is handed
+   on as it came to the careful path, CarefulPath in calls.py: that converts, broadcasts or explains
+   what is wrong, and uses the same kernels. So this file holds no message to a user, and both paths give the same results
    and the same errors. Without this extension calls.py has a front in Python, which is slower.
 
    A call with one option more, such as frame="tool0", belongs to another Function. The careful
@@ -18,7 +18,10 @@
 #define NPY_NO_DEPRECATED_API NPY_1_25_API_VERSION
 #include <numpy/arrayobject.h>
 
-#define INTERFACE 2 /* of Function's arguments; armdyn/engine/calls.py expects the same */
+#include "_march.h"
+#include "_pool.h"
+
+#define INTERFACE 3 /* of what this module offers; armdyn/engine/calls.py expects the same */
 
 #define MAX_INPUTS 4
 #define MAX_RESULTS 32
@@ -54,7 +57,7 @@ typedef struct {
     PyObject *chosen; /* dict: option (None: the one without a keyword) -> value -> Function */
     Py_buffer table;  /* Kernels of float64, Kernels of float32; each NULL until compiled */
     npy_intp n;       /* numbers in one argument of one state */
-    npy_intp few;     /* batches of up to so many states stay on the calling thread */
+    npy_intp few;     /* batches of up to so many states stay on one thread if not asked for more */
     int inputs;       /* the number of arguments */
     int results;      /* the number of results, and their shapes for one state: */
     Shape shapes[MAX_RESULTS];
@@ -68,7 +71,7 @@ typedef struct {
     const npy_intp *batch;
     npy_intp count;        /* the number of states, 1 for a single one */
     PyObject *out;         /* the value of out=, NULL for none */
-    int alone;             /* whether threads=1 was asked for */
+    Py_ssize_t threads;    /* the value of threads=, 0 for none */
     PyObject *option;      /* another keyword, such as method=, NULL for none, and its value: */
     PyObject *value;
     char *in[MAX_INPUTS];
@@ -80,15 +83,23 @@ static PyArray_Descr *DOUBLE, *FLOAT; /* as NumPy has them for new arrays */
 
 /* The look. Each step says whether the call can still be answered here. ---------------------- */
 
+/* Whether a value of threads= is a positive whole number, of the kind that Python writes. */
+static int
+read_threads(PyObject *value, Py_ssize_t *threads)
+{
+    *threads = PyLong_CheckExact(value) ? PyLong_AsSsize_t(value) : 0;
+    PyErr_Clear(); /* of a number beyond all bounds */
+    return *threads > 0;
+}
+
 static int
 read_keywords(Call *call, PyObject *const *values, PyObject *names)
 {
     call->out = NULL;
-    call->alone = 0;
+    call->threads = 0;
     call->option = NULL;
     for (Py_ssize_t k = 0; names && k < PyTuple_GET_SIZE(names); k++) {
         PyObject *name = PyTuple_GET_ITEM(names, k), *value = values[k];
-        int overflow;
         if (name != OUT && name != THREADS) {
             if (call->option)
                 return 0;
@@ -100,9 +111,7 @@ read_keywords(Call *call, PyObject *const *values, PyObject *names)
             continue;
         if (name == OUT)
             call->out = value;
-        else if (PyLong_CheckExact(value) && PyLong_AsLongAndOverflow(value, &overflow) == 1)
-            call->alone = 1;
-        else
+        else if (!read_threads(value, &call->threads))
             return 0;
     }
     return 1;
@@ -306,6 +315,62 @@ as_numbers(const Function *self, PyObject *results)
     return results;
 }
 
+/* A batch in the pool. ----------------------------------------------------------------------- */
+
+typedef struct {
+    const Function *function;
+    const Call *call;
+    const Kernels *kernels;
+    npy_intp share; /* the states of a part */
+} Spread;
+
+static void
+do_share(const void *data, int64_t part)
+{
+    const Spread *all = data;
+    const Function *self = all->function;
+    const Call *call = all->call;
+    npy_intp first = part * all->share, left = call->count - first;
+    npy_intp offset = first * (call->type == NPY_FLOAT ? sizeof(float) : sizeof(double));
+    char *in[MAX_INPUTS], *to[MAX_RESULTS];
+    for (int k = 0; k < self->inputs; k++)
+        in[k] = call->in[k] + offset * self->n;
+    for (int k = 0; k < self->results; k++)
+        to[k] = call->to[k] + offset * self->shapes[k].numbers;
+    all->kernels->batch((const void *const *)in, (void *const *)to,
+                        left < all->share ? left : all->share);
+}
+
+/* On the threads of a call, which are one or more. */
+static void
+run_batch(const Function *self, const Call *call, const Kernels *kernels)
+{
+    Py_BEGIN_ALLOW_THREADS
+    if (call->threads == 1) { /* in nanoseconds, as small batches want it */
+        kernels->batch((const void *const *)call->in, (void *const *)call->to, call->count);
+    }
+    else {
+        Spread all = {self, call, kernels, pool_share(call->count, call->threads, PY_SSIZE_T_MAX)};
+        pool_run(do_share, &all, (call->count + all.share - 1) / all.share, call->threads);
+    }
+    Py_END_ALLOW_THREADS
+}
+
+/* How many threads a large batch has that asks for no number; 0 with an error set. */
+static Py_ssize_t
+default_threads(void)
+{
+    static PyObject *workers; /* never let go */
+    if (!workers && !(workers = PyImport_ImportModule("armdyn.engine.workers")))
+        return 0;
+    PyObject *value = PyObject_CallMethod(workers, "default_threads", NULL);
+    Py_ssize_t threads = 0;
+    if (value && !read_threads(value, &threads))
+        PyErr_Format(PyExc_ValueError, "%R threads", value);
+    Py_XDECREF(value);
+    return threads;
+}
+
 static PyObject *
 function_call(PyObject *callable, PyObject *const *args, size_t nargsf, PyObject *names)
 {
@@ -324,22 +389,20 @@ function_call(PyObject *callable, PyObject *const *args, size_t nargsf, PyObject
         goto hand_on;
 
     const Kernels *kernels = (const Kernels *)self->table.buf + (call.type == NPY_FLOAT);
-    if (call.rank ? !kernels->batch || (call.count > self->few && !call.alone) : !kernels->single)
+    if (call.rank ? !kernels->batch : !kernels->single)
         goto hand_on;
     if (call.out && !read_out(self, &call))
         goto hand_on;
+    if (!call.threads && !(call.threads = call.count > self->few ? default_threads() : 1))
+        return NULL;
 
     PyObject *results = call.out ? Py_NewRef(call.out) : new_results(self, &call);
     if (!results)
         return NULL;
-    if (call.rank == 0) {
+    if (call.rank)
+        run_batch(self, &call, kernels);
+    else
         kernels->single((const void *const *)call.in, (void *const *)call.to);
-    }
-    else {
-        Py_BEGIN_ALLOW_THREADS
-        kernels->batch((const void *const *)call.in, (void *const *)call.to, call.count);
-        Py_END_ALLOW_THREADS
-    }
     return call.out || call.rank ? results : as_numbers(self, results);
 
 hand_on:
@@ -457,17 +520,21 @@ static PyTypeObject FunctionType = {
     .tp_getset = function_getset,
 };
 
+static PyMethodDef methods[] = {{"march", march, METH_VARARGS, MARCH_DOC}, {0}};
+
 static PyModuleDef module = {
     PyModuleDef_HEAD_INIT,
     .m_name = "armdyn.engine._call",
     .m_doc = "The fast call path, see armdyn/engine/_call.c.",
     .m_size = -1,
+    .m_methods = methods,
 };
 
 PyMODINIT_FUNC
 PyInit__call(void)
 {
     import_array();
+    pool_begin();
     OUT = PyUnicode_InternFromString("out");
     THREADS = PyUnicode_InternFromString("threads");
     DOUBLE = PyArray_DescrFromType(NPY_DOUBLE);

@@ -2,7 +2,15 @@ from collections.abc import Callable
 from ctypes import Array, c_size_t
 from typing import Any
 
+import numpy as np
+
 INTERFACE: int
+
+Turn = tuple[int, int, np.ndarray, np.ndarray]  # kernel, number of inputs, pointers, strides
+
+def march(
+    plan: bytes, turns: tuple[Turn, ...], first: int, states: int, most: int, threads: int, /
+) -> None: ...
 
 class Function:
     def __init__(

@@ -17,7 +17,8 @@ path it came by.
   float64 states and reaches the kernel by ctypes, which costs about a microsecond. A front that
   meets any other call hands it on as it came.
 - The careful path, ``CarefulPath``, takes any call. It converts and broadcasts arrays, spreads a
-  batch over threads, finds out what arguments by name and options mean, and says what is wrong.
+  batch over threads (armdyn/engine/workers.py; the C front has a quicker way of its own), finds out
+  what arguments by name and options mean, and says what is wrong.
 
 ``armdyn.info()["call_path"]`` says which front is in use.
 """
@@ -44,7 +45,7 @@ from armdyn.errors import ShapeError, listed, shorten, whole_number
 try:
     from armdyn.engine import _call
 
-    EXTENSION = _call.INTERFACE == 2  # else it was built from an earlier text, and is left alone
+    EXTENSION = _call.INTERFACE == 3  # else it was built from an earlier text, and is left alone
 except (ImportError, AttributeError):
     EXTENSION = False
 
@@ -53,7 +54,8 @@ Chosen = dict[str | None, dict[str | bool | None, Callable[..., Any]]]
 
 FLOAT64, FLOAT32 = np.dtype(np.float64), np.dtype(np.float32)
 BATCH = CFUNCTYPE(None, c_void_p, c_void_p, c_int64)  # releases the GIL
-WORTH_THREADS = 3e5  # nanoseconds of work, as estimated, above which threads pay
+WORTH_THREADS = 3e5  # nanoseconds of work, as estimated, above which threads pay,
+WORTH_THREADS_IN_C = 5e4  # and where the C front spreads it over its own
 MOST_ARGUMENTS, MOST_RESULTS = 4, 32
 ALL = slice(None)
 
@@ -97,8 +99,9 @@ def Function(
 
 def front_in_c(path: CarefulPath) -> Callable[..., Any]:
     """Answers calls on arrays that kernels can use where they lie."""
+    few = int(WORTH_THREADS_IN_C / path.nanoseconds)
     return _call.Function(
-        path, path.table, len(path.arguments), path.n, path.shapes, path.few, path.chosen
+        path, path.table, len(path.arguments), path.n, path.shapes, few, path.chosen
     )
 
 
@@ -159,8 +162,8 @@ class CarefulPath:
         self.n = n
         self.shapes = shapes
         self.table = (c_size_t * 4)()  # addresses: single, batch in float64, then in float32
-        nanoseconds = 2 * len(arguments) * n + sum(map(math.prod, shapes)) / 2  # a state, roughly
-        self.few = int(WORTH_THREADS / nanoseconds)
+        self.nanoseconds = 2 * len(arguments) * n + sum(map(math.prod, shapes)) / 2  # a state
+        self.few = int(WORTH_THREADS / self.nanoseconds)
         self.states64: list[State] = []  # not in use by any call
         self.states32: list[State] = []
         self._compile = compile

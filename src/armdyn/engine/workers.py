@@ -1,5 +1,9 @@
 """Workers: the parts of a batch, done side by side.
 
+These are the workers of calls that go through Python. Arrays that kernels can use where they lie
+are spread by the C extension over threads of its own (armdyn/engine/_pool.c), to which work is
+handed over in a tenth of the time. How many threads there are by default is said here for both.
+
 All calls of a process share a few threads, the workers. A call offers its parts to them, then does
 by itself every part that no worker has taken, and waits for the others. So a call comes to its end
 also where no worker is free, and where none can be started, as at the interpreter's end.
@@ -14,7 +18,9 @@ from __future__ import annotations
 
 import os
 from _thread import allocate_lock, start_new_thread
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from queue import SimpleQueue
 
 from armdyn.errors import ShapeError, whole_number
@@ -31,8 +37,24 @@ def cores() -> int:
     return os.cpu_count() or 1
 
 
+_default: ContextVar[int | None] = ContextVar("threads", default=None)
+
+
+@contextmanager
+def by_default(threads: int | None) -> Iterator[None]:
+    """Within this, large batches have so many threads if they do not ask; None: as without it."""
+    before = _default.set(threads)
+    try:
+        yield
+    finally:
+        _default.reset(before)
+
+
 def default_threads() -> int:
-    """ARMDYN_NUM_THREADS where it is set, else one for each core."""
+    """As ``by_default`` says; else ARMDYN_NUM_THREADS where it is set, else one for each core."""
+    given = _default.get()
+    if given is not None:
+        return given
     asked = os.environ.get("ARMDYN_NUM_THREADS", "").strip()
     if not asked:
         return cores()

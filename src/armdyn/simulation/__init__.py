@@ -13,6 +13,8 @@ from numpy.typing import ArrayLike
 
 from armdyn.chain import Chain
 from armdyn.engine import function
+from armdyn.engine.workers import by_default
+from armdyn.errors import SimulationError, whole_number
 from armdyn.quantities import Task
 from armdyn.robot import Robot
 from armdyn.simulation import arguments
@@ -39,6 +41,7 @@ def simulate(
     rtol: float = 1e-9,
     atol: float = 1e-12,
     progress: arguments.Progress | bool | None = None,
+    threads: int | None = None,
 ) -> Result:
     """The motion of an arm from an initial state under torques.
 
@@ -70,6 +73,8 @@ def simulate(
         rtol: the relative error that SciPy's integrators allow in a step.
         atol: the absolute one.
         progress: called now and then with the steps done and all steps; True: a bar on stderr.
+        threads: the most on which states are spread, where that pays; None: ``ARMDYN_NUM_THREADS``,
+            or all cores.
 
     Raises:
         SimulationError: something cannot be as asked; or the motion left the finite numbers or
@@ -85,7 +90,9 @@ def simulate(
     computed = np.dtype(float) if integrator in ADAPTIVE else dtype
     steps = arguments.whole_steps(t, dt, every, 4 * q.size * computed.itemsize)
     batch, states = q.shape[:-1], math.prod(q.shape[:-1])
-    with arguments.reporter(progress, robot.name) as report:
+    if threads is not None:
+        threads = whole_number("threads", threads, SimulationError)
+    with arguments.reporter(progress, robot.name) as report, by_default(threads):
         begun = time.perf_counter()
         problem = Problem(
             robot.chain,

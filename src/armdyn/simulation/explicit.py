@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from armdyn.simulation.integrators import AB4, RK4
-from armdyn.simulation.marching import Routine, Table, march_in_turns, routine
+from armdyn.simulation.marching import March, Routine, Table, routine
 from armdyn.simulation.step import Step
 from armdyn.simulation.stepper import PAST, Problem, Stepper, Window, constant, torque_rows
 
@@ -107,7 +107,7 @@ class SamplingStepper(Stepper):
         for each in self.routines:
             inputs, outputs = rows_of(each.step, self.problem, self.window, first, last)
             tables.append(Table(last - first, [*inputs, *outputs]))
-        march_in_turns(plan, self.routines, tables)
+        March(self.routines, tables).go(bytes(plan))
 
 
 def explicit_stepper(problem: Problem, window: Window, method: str) -> Stepper:
@@ -126,7 +126,7 @@ def explicit_stepper(problem: Problem, window: Window, method: str) -> Stepper:
 def compiled(step: Step, problem: Problem) -> Routine:
     """The routine of a step, with the kernel that the problem needs."""
     made = routine(problem.chain, step, problem.dtype.name)
-    made.kernel(problem.states)
+    made.address(problem.states)
     return made
 
 

@@ -13,11 +13,14 @@ from functools import lru_cache
 import numpy as np
 
 from armdyn.chain import Chain
+from armdyn.engine import calls
+from armdyn.engine.workers import default_threads
 from armdyn.simulation.step import STATE, Step, StepKernels
 
 SINGLE = PYFUNCTYPE(None, c_void_p, c_void_p)  # keeps the GIL, which costs less
 BATCH = CFUNCTYPE(None, c_void_p, c_void_p, c_int64)
 TILE = 1024  # states that take all steps of a march together, in the cache
+WORK = {"rk4": 4, "momentum": 1, "control": 1, "ab4": 1}  # evaluations of the dynamics in a step
 
 
 class Routine:
@@ -25,47 +28,65 @@ class Routine:
 
     def __init__(self, chain: Chain, step: Step, dtype: str) -> None:
         self.step, self._dtype = step, dtype
+        self.inputs = len(STATE[step.method]) + len(step.torque)
+        self.nanoseconds = 5 * chain.n * WORK.get(step.method, step.iterations)  # a state, roughly
         self._kernels = StepKernels(chain, step)
-        self._outputs_at = 8 * (len(STATE[step.method]) + len(step.torque))
         self._addresses: dict[str, int] = {}
 
-    def kernel(self, states: int) -> Callable[[int], None]:
-        """A function that does one step of so many states; compiled if it is the first.
-
-        It is called with the address of a row of a ``Table``.
-        """
-        kind, outputs_at = "single" if states == 1 else "batch", self._outputs_at
+    def address(self, states: int) -> int:
+        """Where the kernel for one state or for several begins; compiled if it is the first."""
+        kind = "single" if states == 1 else "batch"
         if kind not in self._addresses:
             self._addresses[kind] = self._kernels(kind, self._dtype)
-        if states == 1:
-            single = SINGLE(self._addresses[kind])
-            return lambda row: single(row, row + outputs_at)
-        batch = BATCH(self._addresses[kind])
-        return lambda row: batch(row, row + outputs_at, states)
+        return self._addresses[kind]
 
     def march(
         self, steps: int, inputs: Sequence[np.ndarray], outputs: Sequence[np.ndarray]
     ) -> None:
         """So many steps: the k-th reads row k of every input and writes row k of every output."""
-        table = Table(steps, [*inputs, *outputs])
-        for first in range(0, table.states, TILE):
-            kernel = self.kernel(min(TILE, table.states - first))
-            for row in table.rows:
-                kernel(row)
-            table.shift(TILE)
+        March([self], [Table(steps, [*inputs, *outputs])]).go(bytes(steps))
 
 
-def march_in_turns(
-    plan: Sequence[int], routines: Sequence[Routine], tables: Sequence[Table]
-) -> None:
-    """One step after another: the k-th by the routine that the plan says, row k of its table."""
-    states = tables[0].states
-    for first in range(0, states, TILE):
-        kernels = [routine.kernel(min(TILE, states - first)) for routine in routines]
-        for k, turn in enumerate(plan):
-            kernels[turn](tables[turn].rows[k])
-        for table in tables:
-            table.shift(TILE)
+class March:
+    """Steps that are ready to be made: by several routines in turns, each with its table."""
+
+    def __init__(self, routines: Sequence[Routine], tables: Sequence[Table]) -> None:
+        self.states, self._tables = tables[0].states, tables
+        self._turns = tuple(
+            (routine.address(self.states), routine.inputs, table.pointers, table.strides)
+            for routine, table in zip(routines, tables, strict=True)
+        )
+        self._nanoseconds = self.states * max(routine.nanoseconds for routine in routines)
+
+    def go(self, plan: bytes, first: int = 0) -> None:
+        """One step after another: the k-th by turn plan[k], along row first + k of its table.
+
+        Many states are spread over threads, each with the same bits on any.
+        """
+        if not calls.EXTENSION:
+            return self._go_in_python(plan, first)
+        worth = len(plan) * self._nanoseconds > calls.WORTH_THREADS_IN_C
+        threads = default_threads() if worth else 1
+        calls._call.march(plan, self._turns, first, self.states, TILE, threads)
+
+    def _go_in_python(self, plan: bytes, first: int) -> None:
+        """The same on this thread."""
+        group = TILE if len(plan) > 1 else self.states
+        for begin in range(0, self.states, group):
+            count = min(group, self.states - begin)
+            kernels = [self._kernel(turn, count) for turn in range(len(self._turns))]
+            tables = [table.moved(begin) if begin else table for table in self._tables]
+            for row, turn in enumerate(plan, first):
+                kernels[turn](tables[turn].rows[row])
+
+    def _kernel(self, turn: int, count: int) -> Callable[[int], None]:
+        """A function that does one step of so many states, by the address of a table's row."""
+        address, inputs, *_ = self._turns[turn]
+        if self.states == 1:
+            single = SINGLE(address)
+            return lambda row: single(row, row + 8 * inputs)
+        batch = BATCH(address)
+        return lambda row: batch(row, row + 8 * inputs, count)
 
 
 @lru_cache(maxsize=64)
@@ -80,14 +101,15 @@ class Table:
     def __init__(self, steps: int, arrays: Sequence[np.ndarray]) -> None:
         self.arrays, self.states = arrays, arrays[-1].shape[1]  # the arrays stay in memory
         starts = np.array([array.ctypes.data for array in arrays])
-        strides = np.array([array.strides[0] for array in arrays])
-        self.pointers = starts + np.arange(steps)[:, None] * strides
+        rows, states, _ = np.transpose([array.strides for array in arrays])
+        self.pointers = starts + np.arange(steps)[:, None] * rows
+        self.strides = np.ascontiguousarray(states)
         begin = self.pointers.ctypes.data
         self.rows = range(begin, begin + self.pointers.nbytes, self.pointers.strides[0])
 
-    def shift(self, states: int) -> None:
-        """Lets all pointers begin so many states later."""
-        self.pointers += states * np.array([array.strides[1] for array in self.arrays])
+    def moved(self, states: int) -> Table:
+        """A table of pointers that begin so many states later."""
+        return Table(len(self.pointers), [array[:, states:] for array in self.arrays])
 
 
 def as_rows(array: np.ndarray, count: int, states: int, dtype: np.dtype) -> np.ndarray:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from armdyn.simulation.marching import Table, routine
+from armdyn.simulation.marching import March, Table, routine
 from armdyn.simulation.step import Step
 from armdyn.simulation.stepper import (
     BrokenOff,
@@ -19,6 +19,7 @@ from armdyn.simulation.stepper import (
 
 ITERATIONS = 4  # in one call of the kernel
 MOST = 100  # iterations
+FRESH, AGAIN = b"\0", (b"\1", b"\2")  # turns: from the guess to v[0], from either v to the other
 ENDS = {  # of the iterations: close, exact of Step
     "float64": (1e-9, 2.0**-50),
     "float32": (1e-3, 2.0**-21),
@@ -46,9 +47,9 @@ class MidpointStepper(Stepper):
             exact=exact,
         )
         self.routine = routine(chain, step, dtype.name)
-        self.kernel = self.routine.kernel(states)
+        self.routine.address(states)
         self.momentum = routine(chain, Step("momentum"), dtype.name)
-        self.momentum.kernel(states)
+        self.momentum.address(states)
         self.p, self.guess, self.tau = np.empty((3, states, chain.n), dtype)
         self.v = np.empty((2, states, chain.n), dtype)  # in turns, one made of the other
         self.change, self.going = np.empty((2, 2, states, 1), dtype)
@@ -68,10 +69,10 @@ class MidpointStepper(Stepper):
     def _advance(self, first: int, last: int) -> None:
         p, guess = np.empty((2, last - first + 1, *self.p.shape), self.problem.dtype)
         p[0], guess[0] = self.p, self.guess
-        tables = self._tables(first, last, p, guess)
+        march = March([self.routine] * 3, self._tables(first, last, p, guess))
         for step in range(first, last):
             self.step, k = step, step - first
-            self._make(step, guess[k], [table.rows[k] for table in tables])
+            self._make(step, guess[k], march, k)
         self.p, self.guess = p[-1], guess[-1]
 
     def _begin(self) -> None:
@@ -80,9 +81,10 @@ class MidpointStepper(Stepper):
         self.momentum.march(1, [w.q[k:], w.qd[k:]], [self.p[None]])
         self.guess = w.qd[k] + self.problem.dt / 2 * w.qdd[k]
 
-    def _make(self, step: int, guess: np.ndarray, rows: list[int]) -> None:
-        """One step: calls with the first row, then with the others in turns."""
-        self._call(rows[0], step, guess)
+    def _make(self, step: int, guess: np.ndarray, march: March, row: int) -> None:
+        """One step: a call by the first turn, then by the others alternately."""
+        self._ask(step, guess)
+        march.go(FRESH, row)
         calls = 0
         while self.going[calls % 2].any():
             if calls * self.routine.step.iterations > MOST:
@@ -93,15 +95,16 @@ class MidpointStepper(Stepper):
                     f"within {MOST} iterations (speeds still change by {worst:.1g}, relatively); "
                     "expected a smaller dt, or smooth torques",
                 )
-            self._call(rows[1 + calls % 2], step, self.v[calls % 2])
+            self._ask(step, self.v[calls % 2])
+            march.go(AGAIN[calls % 2], row)
             calls += 1
 
-    def _call(self, row: int, step: int, v: np.ndarray) -> None:
+    def _ask(self, step: int, v: np.ndarray) -> None:
+        """Asks the function, if there is one, for the torque halfway at these speeds."""
         if self.asks:
             h = self.problem.dt
             q = self.window.q[self.window.row(step)] + h / 2 * v
             self.tau[:] = self.problem.torque.at(np.array([(step + 0.5) * h]), q[None], v[None])
-        self.kernel(row)
 
     def _tables(self, first: int, last: int, p: np.ndarray, guess: np.ndarray) -> list[Table]:
         """Pointers for the first call of each step, and from either v to the other."""
