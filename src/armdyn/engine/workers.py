@@ -28,13 +28,17 @@ from armdyn.errors import ShapeError, whole_number
 CALLER, WORKER = "caller", "worker"
 
 
-def cores() -> int:
-    """The number of cores this process may use."""
-    if hasattr(os, "process_cpu_count"):
-        return os.process_cpu_count() or 1
-    if hasattr(os, "sched_getaffinity"):
+if not hasattr(os, "process_cpu_count") and hasattr(os, "sched_getaffinity"):
+
+    def cores() -> int:
+        """The number of cores this process may use."""
         return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
+
+else:
+
+    def cores() -> int:
+        """The number of cores this process may use."""
+        return getattr(os, "process_cpu_count", os.cpu_count)() or 1
 
 
 _default: ContextVar[int | None] = ContextVar("threads", default=None)
