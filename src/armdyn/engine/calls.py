@@ -55,7 +55,7 @@ Chosen = dict[str | None, dict[str | bool | None, Callable[..., Any]]]
 FLOAT64, FLOAT32 = np.dtype(np.float64), np.dtype(np.float32)
 BATCH = CFUNCTYPE(None, c_void_p, c_void_p, c_int64)  # releases the GIL
 WORTH_THREADS = 3e5  # nanoseconds of work, as estimated, above which threads pay,
-WORTH_THREADS_IN_C = 5e4  # and where the C front spreads it over its own
+WORTH_THREADS_IN_C = 4e4  # and where the C front spreads it over its own
 MOST_ARGUMENTS, MOST_RESULTS = 4, 32
 ALL = slice(None)
 
