@@ -77,7 +77,8 @@ __all__ = list(_HOMES)
 
 def __getattr__(name: str) -> Any:
     if name not in _HOMES:
-        raise AttributeError(f"module 'armdyn' has no attribute {name!r}")
+        hint = import_module("armdyn.errors").meant(name, _HOMES)
+        raise AttributeError(f"module 'armdyn' has no attribute {name!r}; {hint}".rstrip("; "))
     value = getattr(import_module(f"armdyn.{_HOMES[name]}"), name)
     globals()[name] = value
     return value

@@ -21,7 +21,7 @@ from armdyn.comparison.progress import Progress, told
 from armdyn.comparison.ranking import LARGEST, Measured, Ranking, Verdict, ranked
 from armdyn.comparison.stopwatch import Call
 from armdyn.counting import count
-from armdyn.errors import MethodError, instead, listed, shorten, unknown
+from armdyn.errors import MethodError, as_names, instead, listed, shorten, unknown
 from armdyn.loaders import load
 from armdyn.output import files
 from armdyn.papers import published
@@ -139,8 +139,8 @@ def compare(
         Interrupted: a KeyboardInterrupt that has what was finished until then.
     """
     robot = _robot(robot)
-    quantities = (quantities,) if isinstance(quantities, str) else tuple(quantities)
-    methods = (methods,) if isinstance(methods, str) else methods
+    quantities = as_names("quantities", quantities)
+    methods = None if methods is None else as_names("methods", methods)
     plan = _plan(robot.chain, quantities, methods)
     if states is None:
         states = min(STATES, max(3, 4000 // robot.n**2))
@@ -192,9 +192,6 @@ def _plan(chain: Chain, quantities: Sequence[str], names: Sequence[str] | None) 
         if quantity not in QUANTITIES:
             raise MethodError(unknown("methods to compare for quantity", quantity, QUANTITIES))
     if names is not None:
-        for name in names:
-            if not isinstance(name, str):
-                raise MethodError(f"methods are names, not {shorten(name)}")
         names = [ALIASES.get(name, name) for name in names]
         _check_names(names, {quantity: catalogue.methods(quantity) for quantity in quantities})
     return {quantity: _able(chain, quantity, names) for quantity in quantities}
