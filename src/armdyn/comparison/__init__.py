@@ -25,7 +25,7 @@ from armdyn.errors import MethodError, as_names, instead, listed, shorten, unkno
 from armdyn.loaders import load
 from armdyn.output import files
 from armdyn.papers import published
-from armdyn.quantities import SEVERAL, Task, cheapest, find, program_cost, shapes
+from armdyn.quantities import SEVERAL, Task, cheapest, find, program_cost, refusal, shapes
 from armdyn.robot import Robot
 
 QUANTITIES = SEVERAL  # that can be compared
@@ -210,8 +210,7 @@ def _check_names(names: Sequence[str], rows: Mapping[str, Sequence[Method]]) -> 
 
 def _able(chain: Chain, quantity: str, names: Sequence[str] | None) -> Able:
     asked = [m for m in catalogue.methods(quantity) if names is None or m.name in names]
-    natural = chain.on(float)
-    reasons = {method.name: method.refuses(natural) for method in asked}
+    reasons = {method.name: refusal(chain, quantity, method) for method in asked}
     refused = {name: reason for name, reason in reasons.items() if reason}
     return [method for method in asked if method.name not in refused], refused
 
