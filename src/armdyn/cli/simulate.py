@@ -24,7 +24,7 @@ def add_options(command: argparse.ArgumentParser) -> None:
     """The options of the command; lists are separated by commas, one number stands for all."""
     add_robot(command)
     add = command.add_argument
-    add("--q0", metavar="LIST", type=numbers, help="positions to start from")
+    add("--q0", metavar="LIST", type=numbers, help="positions to start from [rad or m]")
     add("--qd0", metavar="LIST", type=numbers, default=np.zeros(1), help="speeds to start with")
     add("--time", metavar="S", type=float, default=1.0, help="how long (default: %(default)s s)")
     add("--dt", metavar="S", type=float, default=1e-3, help="the step (default: %(default)s s)")
@@ -33,10 +33,21 @@ def add_options(command: argparse.ArgumentParser) -> None:
     add("--rtol", type=float, help="of DOP853 and LSODA (default: 1e-9)")
     add("--atol", type=float, help="of DOP853 and LSODA (default: 1e-12)")
     add("--friction", action="store_true", help="with the joints' friction")
-    add("--limits", choices=["report", "ignore", "stop"], default="report")
+    add(
+        "--limits",
+        choices=["report", "ignore", "stop"],
+        default="report",
+        help="list the joint limits that are passed, ignore them, or stop there "
+        "(default: %(default)s)",
+    )
     torque = command.add_mutually_exclusive_group()
     torque.add_argument("--tau", metavar="LIST", type=numbers, help="a constant torque")
-    torque.add_argument("--controller", choices=list(controllers.LAWS), default="zero")
+    torque.add_argument(
+        "--controller",
+        choices=list(controllers.LAWS),
+        default="zero",
+        help="what makes the torque (default: %(default)s)",
+    )
     add("--target", metavar="LIST", type=numbers, help="the position that a controller goes to")
     add("--trajectory", choices=["quintic", "cycloidal", "trapezoidal"], help="the way to it")
     add("--duration", metavar="S", type=float, help="of the trajectory (default: all the time)")
