@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import argparse
 import json
+import logging
 from typing import Any
 
 import numpy as np
 
+from armdyn.chain import dh
 from armdyn.cli.arguments import add_robot, load
 from armdyn.errors import SimulationError, shorten
 from armdyn.output import files
@@ -15,6 +17,8 @@ from armdyn.robot import Robot
 from armdyn.simulation import controllers, results, simulate, trajectories
 from armdyn.simulation.integrators import ADAPTIVE, INTEGRATORS
 from armdyn.simulation.results import Result
+
+log = logging.getLogger("armdyn")
 
 HELP = "move an arm: torques or a controller, in time"
 PACE = 10.0  # [rad/s], of the critically damped motion that default gains make
@@ -79,7 +83,7 @@ def run(arguments: argparse.Namespace) -> None:
         results.check_path(arguments.save)
     if arguments.plot:
         files.check_picture(arguments.plot)
-    q0 = home(robot) if arguments.q0 is None else each(robot, "--q0", arguments.q0)
+    q0 = home(robot) if arguments.q0 is None else position(robot, "--q0", arguments.q0)
     tolerances = {"rtol": arguments.rtol, "atol": arguments.atol}
     try:
         result = simulate(
@@ -170,6 +174,16 @@ def each(robot: Robot, option: str, values: np.ndarray) -> np.ndarray:
     return np.broadcast_to(values, robot.n).copy()
 
 
+def position(robot: Robot, option: str, values: np.ndarray) -> np.ndarray:
+    """One number a joint; that an angle looks like degrees goes to the log."""
+    found = each(robot, option, values)
+    for joint, kind, value in zip(robot.joint_names, robot.chain.kinds, found, strict=True):
+        if kind == "R":
+            for note in dh.in_degrees(f"{option}: joint {shorten(joint)}", value):
+                log.warning(note)
+    return found
+
+
 # The torque -------------------------------------------------------------------------------------
 
 
@@ -194,7 +208,7 @@ def reference(robot: Robot, q0: np.ndarray, arguments: argparse.Namespace) -> An
     """The position or the trajectory that a controller follows."""
     if arguments.target is None:
         raise SimulationError(f"--controller {arguments.controller} needs a --target to go to")
-    target = each(robot, "--target", arguments.target)
+    target = position(robot, "--target", arguments.target)
     duration = arguments.time if arguments.duration is None else arguments.duration
     match arguments.trajectory:
         case None:
