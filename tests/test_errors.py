@@ -89,6 +89,7 @@ def test_what_is_no_name_is_told(ask, given):
         (lambda robot, x: export.c_files(robot, "bias", name=x), "name is .*expected a string"),
         (lambda robot, x: armdyn.simulate(robot, [0, 0], friction=x), "True or False"),
     ],
+    ids=["method", "kind", "stage", "methods", "c_files methods", "c_files name", "friction"],
 )
 def test_what_is_not_what_an_option_takes_is_told(ask, message, given):
     with pytest.raises(errors.ArmdynError, match=message):
@@ -106,6 +107,7 @@ def test_seconds_are_a_number():
         lambda long: armdyn.count(long, "bias"),
         lambda long: armdyn.count(armdyn.load("two_link"), "bias", stage=long),
     ],
+    ids=["robot", "stage"],
 )
 def test_a_long_value_is_cut(ask):
     with pytest.raises(MethodError) as told:
