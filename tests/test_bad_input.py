@@ -285,6 +285,7 @@ CHOICES = {
     "locks fixed joint": (dict(lock={"flange": 0}), ["joint 'flange'", "fixed already"]),
     "locks at nan": (dict(lock={"elbow": math.nan}), ["joint 'elbow'", "finite", "nan"]),
     "locks at infinity": (dict(lock={"elbow": -math.inf}), ["joint 'elbow'", "finite", "-inf"]),
+    "locks at True": (dict(lock={"elbow": True}), ["joint 'elbow'", "finite number", "True"]),
     "locks at a word": (dict(lock={"elbow": "up"}), ["joint 'elbow'", "finite", "'up'"]),
     "locks far away": (dict(lock={"elbow": 1e300}), ["joint 'elbow'", "1e+300", "at most"]),
     "lock is a list": (dict(lock=["elbow"]), ["lock", "mapping", "['elbow']"]),

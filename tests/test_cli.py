@@ -244,6 +244,17 @@ def test_an_interrupted_comparison_leaves_nothing_behind(capsys, monkeypatch, tm
     assert os.listdir(tmp_path) == []
 
 
+def test_an_interrupted_comparison_shows_what_was_finished(capsys, monkeypatch):
+    finished = armdyn.compare("two_link", "gravity", "newton-euler", batch=1, states=1, seconds=0)
+
+    def interrupted(*arguments, **options):
+        raise armdyn.comparison.Interrupted(finished)
+
+    monkeypatch.setattr(compare.comparison, "compare", interrupted)
+    found = run(capsys, "compare", "two_link", "--csv")
+    assert found == (130, finished.to_csv(), "armdyn: interrupted\n")
+
+
 @posix
 def test_an_interrupted_command_leaves_the_terminal_clean():
     import pty

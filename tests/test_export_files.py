@@ -25,6 +25,13 @@ PANDA, PUMA, TWO_LINK = (armdyn.load(name).chain for name in ("panda", "puma560"
 # The files ---------------------------------------------------------------------------------------
 
 
+def test_without_a_word_about_quantities_a_controllers_are_exported():
+    texts = export.c_files(armdyn.load("two_link"), dtype="float32")
+    assert texts == export.c_files(
+        TWO_LINK, [*CORE[:2], "inverse_dynamics", CORE[2]], dtype="float"
+    )
+
+
 @pytest.fixture
 def exported(tmp_path):
     """Exports an arm into a directory of its own; returns the directory and the prefix."""

@@ -72,7 +72,8 @@ def test_an_unknown_name_is_an_attribute_error():
 
 def test_type_checkers_are_told_the_same_homes():
     tree = ast.parse(Path(armdyn.__file__).read_text(encoding="utf-8"))
-    (told,) = (n for n in tree.body if isinstance(n, ast.If) and n.test.id == "TYPE_CHECKING")
+    branches = [n for n in tree.body if isinstance(n, ast.If) and isinstance(n.test, ast.Name)]
+    (told,) = (n for n in branches if n.test.id == "TYPE_CHECKING")
     homes = {}
     for statement in told.body:
         for alias in statement.names:

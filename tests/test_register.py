@@ -125,6 +125,16 @@ def test_a_broken_method_is_passed_over_but_says_so_when_asked_for(
         Robot(CHAIN).gravity([0.1, 0.2, 0.3], method="broken")
 
 
+def test_a_broken_method_leaves_the_others_listed_and_compared(own_catalogue, interpreted):
+    names = [row.name for row in Robot(CHAIN).methods("gravity")]
+    register("gravity", "broken", lambda arm, q: [q[99]])
+    assert [row.name for row in Robot(CHAIN).methods("gravity")] == names
+    (ranking,) = armdyn.compare(CHAIN, "gravity", **LEAST).rankings
+    assert sorted(row.method for row in ranking.rows) == sorted(names)
+    reason = "broken does not apply to this arm: it fails with IndexError: list index out of range."
+    assert reason in ranking.remarks
+
+
 def test_what_is_not_finite_is_not_right(own_catalogue):
     register("gravity", "nan", lambda arm, q: [math.nan] * arm.n)
     assert not proves_right(CHAIN, "gravity", "nan")

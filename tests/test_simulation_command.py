@@ -48,6 +48,15 @@ def test_an_option_that_does_nothing_is_refused(capsys, words, option, needs):
     assert err == f"armdyn: {option} does nothing here: it needs {needs}\n"
 
 
+def test_angles_that_look_like_degrees_are_remarked_on(capsys, caplog):
+    words = ("--controller=pd-gravity", "--target=0,-90", "--q0=45,1", "--time=0.01")
+    assert command(capsys, *words)[0] == 0
+    assert [record.getMessage() for record in caplog.records] == [
+        "--q0: joint 'shoulder' = 45 rad looks like an angle in degrees",
+        "--target: joint 'elbow' = -90 rad looks like an angle in degrees",
+    ]
+
+
 def test_the_tolerances_of_the_command_are_those_of_the_function(capsys):
     words = ("--integrator=DOP853", "--rtol=1e-4", "--atol=1e-5", "--qd0=3", "--time=0.5")
     status, out, _ = command(capsys, *words, "--json")

@@ -50,6 +50,7 @@ def test_endless_file_is_read_no_further_than_the_limit(tmp_path):
             "<xacro:include> on line 1 is a xacro macro; expand it first",
         ),
         (b"<sdf/>", "expected <robot>: this is SDF, which armdyn does not read"),
+        ("", "no robot named ''; expected a path"),
         ("/", "/ is a directory; expected a .urdf or .toml file in it"),
         (Path("x" * 5000 + ".urdf"), r"cannot read \.\.\. x{50,80}\.urdf: "),
         (b"panda", "not well-formed XML"),

@@ -50,7 +50,7 @@ REVEALED = [
     r"numpy\.ndarray\[.*\]",
     r"numpy\.ndarray\[.*\]",
 ]
-HEAD = """import numpy as np
+HEAD = """import armdyn, numpy as np
 from armdyn.robot import Robot
 def use(robot: Robot, q: np.ndarray) -> None:
 """
@@ -66,6 +66,7 @@ WRONG = {
     "robot.pose(q, 3)": 'Argument 2 to "pose" of "Robot" has incompatible type "int"',
     "robot.gravity(q, friction=True)": 'Unexpected keyword argument "friction" for "gravity"',
     "robot.inverse_dynamics(q, q, q, friction='no')": 'Argument "friction" to "inverse_dynamics"',
+    "armdyn.lod('panda')": 'Module has no attribute "lod"',
     "robot.energy(q, q, out=q)": 'Argument "out" to "energy" of "Robot" has incompatible type',
 }
 

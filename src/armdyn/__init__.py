@@ -75,12 +75,15 @@ _HOMES = {  # of the public names; a room is imported when a name of it is first
 __all__ = list(_HOMES)
 
 
-def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module 'armdyn' has no attribute {name!r}")
-    value = getattr(import_module(f"armdyn.{_HOMES[name]}"), name)
-    globals()[name] = value
-    return value
+if not TYPE_CHECKING:  # or a type checker would take any name for a public one
+
+    def __getattr__(name: str) -> Any:
+        if name not in _HOMES:
+            hint = import_module("armdyn.errors").meant(name, _HOMES)
+            raise AttributeError(f"module 'armdyn' has no attribute {name!r}; {hint}".rstrip("; "))
+        value = getattr(import_module(f"armdyn.{_HOMES[name]}"), name)
+        globals()[name] = value
+        return value
 
 
 def __dir__() -> list[str]:

@@ -15,6 +15,8 @@ def shorten(value: object) -> str:
         text = " ".join(line.strip() for line in repr(value).splitlines())
     except ValueError:
         return "an integer of more digits than Python prints"
+    except Exception:  # whatever its own repr raises
+        return f"a {type(value).__name__}"
     return text if len(text) <= LONGEST else f"{text[: LONGEST - 10]} ... {text[-5:]}"
 
 
@@ -42,9 +44,13 @@ def instead(name: object, known: Iterable[str]) -> str:
 
 
 def meant(name: object, known: Iterable[str]) -> str:
-    """The question whether a known name was meant; empty if none is near."""
-    near = get_close_matches(name, list(known), 1) if isinstance(name, str) else []
-    return f"did you mean {shorten(near[0])}? " if near else ""
+    """The question whether a known name was meant, in letters of whatever case; empty if none."""
+    if not isinstance(name, str):
+        return ""
+    typed, small = name.lower(), {one.lower(): one for one in known}
+    near = get_close_matches(typed, list(small), 1)
+    begun = [one for one in small if len(typed) > 1 and one.startswith(typed)]
+    return "".join(f"did you mean {shorten(small[one])}? " for one in (near or begun)[:1])
 
 
 class ArmdynError(Exception):
@@ -79,6 +85,19 @@ class SimulationError(ArmdynError, ValueError):
     """
 
     result: Any = None
+
+
+def as_names(what: str, given: Any) -> list[str]:
+    """One name or several, as a list; else a MethodError, which says so."""
+    if isinstance(given, str):
+        return [given]
+    try:
+        found = list(given)
+    except Exception:  # whatever going through it raises
+        found = [None]
+    if not all(isinstance(name, str) for name in found):
+        raise MethodError(f"{what} are names, not {shorten(given)}")
+    return found
 
 
 def whole_number(name: str, value: Any, error: type[ArmdynError], least: int = 1) -> int:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 import armdyn
 from armdyn.algorithms import catalogue
 from armdyn.chain import Chain, Joint
-from armdyn.errors import ExportError, MethodError, listed, shorten, unknown
+from armdyn.errors import ExportError, MethodError, as_names, listed, shorten, unknown
 from armdyn.output.files import unfinished
 from armdyn.program.c import Dtype, Function
 from armdyn.program.selftest import selftest
@@ -27,6 +27,7 @@ from armdyn.quantities import QUANTITIES, Task, find, program
 if TYPE_CHECKING:
     from armdyn.robot import Robot
 
+DEFAULT = ("mass_matrix", "bias", "inverse_dynamics", "forward_dynamics")
 MARK = "/* Written by armdyn "  # how a file begins that may be written again
 
 DTYPES: Mapping[str, Dtype] = {  # C's names and NumPy's
@@ -61,7 +62,7 @@ def comment(text: str) -> str:
 
 def c_files(
     robot: Robot | Chain,
-    quantities: str | Iterable[str],
+    quantities: str | Iterable[str] = DEFAULT,
     *,
     dtype: str = "double",
     methods: Mapping[str, str] | None = None,
@@ -74,7 +75,8 @@ def c_files(
 
     Args:
         robot: the arm.
-        quantities: what to export, names of ``quantities.QUANTITIES``.
+        quantities: what to export, names of ``quantities.QUANTITIES``; if not given, what a
+            controller needs.
         dtype: of all numbers, a name of DTYPES.
         methods: the method for a quantity; the cheapest exact one for those not named.
         name: with which functions and files begin; the arm's own if not given.
@@ -88,8 +90,12 @@ def c_files(
         raise ExportError(f"{shorten(robot)} is no arm; expected a Robot or a Chain")
     if not isinstance(dtype, str) or dtype not in DTYPES:
         raise ExportError(unknown("type of numbers", dtype, DTYPES))
+    if name is not None and not isinstance(name, str):
+        raise ExportError(f"name is {shorten(name)}; expected a string")
+    if methods is not None and not isinstance(methods, Mapping):
+        raise MethodError(f"methods is {shorten(methods)}; expected a method by quantity")
     prefix = identifier(chain.name if name is None else name)
-    asked = [quantities] if isinstance(quantities, str) else list(quantities)
+    asked = as_names("quantities", quantities)
     tasks = [task.settled(chain) for task in _tasks(asked, methods or {})]
     functions = [
         Function(

@@ -27,7 +27,7 @@ from armdyn.algorithms.kic import influence
 from armdyn.algorithms.regressor import regressor
 from armdyn.chain import Chain
 from armdyn.chain.arm import Arm
-from armdyn.errors import MethodError, TraceError, listed, shorten, unknown
+from armdyn.errors import MethodError, TraceError, cut, listed, shorten, unknown
 from armdyn.program.passes import cost, drop_unused
 from armdyn.program.program import Program
 from armdyn.program.tape import record
@@ -415,6 +415,17 @@ def _check_callable(function: object, arguments: Sequence[str]) -> None:
         raise MethodError(f"function {shorten(function)} has {error}; {expected}") from None
     except ValueError:  # it does not say what it takes
         return
+
+
+def refusal(chain: Chain, quantity: str, method: Method) -> str | None:
+    """Why a method does not apply to this arm; None if it does. A registered one may be broken."""
+    reason = method.refuses(chain.on(float))
+    if reason is None and method.registered:
+        try:
+            program_cost(chain, quantity, method.name)
+        except Exception as error:
+            return f"it fails with {type(error).__name__}: {cut(str(error))}"
+    return reason
 
 
 def proves_right(chain: Chain, quantity: str, name: str) -> bool:

@@ -17,7 +17,7 @@ from armdyn.chain import Chain
 from armdyn.chain.minimal import MinimalParameters
 from armdyn.engine import calls
 from armdyn.errors import MethodError, shorten
-from armdyn.quantities import Task, cheapest, find, program_cost
+from armdyn.quantities import Task, cheapest, find, program_cost, refusal
 
 log = logging.getLogger("armdyn")
 
@@ -325,7 +325,6 @@ class Robot:
         """
         find(quantity)
         chosen = cheapest(self.chain, quantity)
-        natural = self.chain.on(float)
         return [
             MethodRow(
                 method.name,
@@ -335,7 +334,7 @@ class Robot:
                 method.name == chosen,
             )
             for method in catalogue.methods(quantity)
-            if method.refuses(natural) is None
+            if refusal(self.chain, quantity, method) is None
         ]
 
     def function(self, *quantities: str) -> Callable[..., Any]:

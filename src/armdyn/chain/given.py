@@ -56,7 +56,7 @@ def number(name: str, value: ArrayLike) -> float:
 def finite(name: str, value: ArrayLike) -> float:
     """One finite number."""
     found = numbers(name, value, "a finite number")
-    if found.shape != () or not np.isfinite(found):
+    if found.shape != () or not np.isfinite(found) or isinstance(value, bool | np.bool_):
         raise ModelError(f"{name} must be a finite number, not {shorten(value)}")
     return float(found)
 

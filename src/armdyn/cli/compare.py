@@ -56,15 +56,28 @@ def run(arguments: argparse.Namespace) -> None:
     if arguments.plot:
         files.check_picture(arguments.plot)
     robot = load(arguments)
-    found = comparison.compare(
-        robot,
-        items(arguments.quantity),
-        None if arguments.methods is None else items(arguments.methods),
-        batch=arguments.batch,
-        states=arguments.states,
-        seconds=arguments.seconds,
-        progress=True,
-    )
+    try:
+        found = comparison.compare(
+            robot,
+            items(arguments.quantity),
+            None if arguments.methods is None else items(arguments.methods),
+            batch=arguments.batch,
+            states=arguments.states,
+            seconds=arguments.seconds,
+            progress=True,
+        )
+    except comparison.Interrupted as stopped:
+        if stopped.partial.rankings:
+            show(stopped.partial, arguments)
+        raise
+    show(found, arguments)
+    wrong = [f"{table.quantity} by {row.method}" for table in found.rankings for row in table.wrong]
+    if wrong:
+        raise ArmdynError(f"wrong on {shorten(robot.name)}: {listed(wrong)}")
+
+
+def show(found: comparison.Comparison, arguments: argparse.Namespace) -> None:
+    """Print a comparison, and draw it, as the options say."""
     if arguments.plot:
         found.plot(arguments.plot)
     if arguments.json:
@@ -75,6 +88,3 @@ def run(arguments: argparse.Namespace) -> None:
         screen = console()
         for part in renderables(found, screen.width):
             screen.show(part, names=2)
-    wrong = [f"{table.quantity} by {row.method}" for table in found.rankings for row in table.wrong]
-    if wrong:
-        raise ArmdynError(f"wrong on {shorten(robot.name)}: {listed(wrong)}")

@@ -20,7 +20,7 @@ def add_options(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--quantity",
         metavar="LIST",
-        default="mass_matrix,bias,inverse_dynamics,forward_dynamics",
+        default=",".join(export.DEFAULT),
         help=f"what to export, separated by commas: all, or {', '.join(QUANTITIES)} "
         "(default: %(default)s)",
     )

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import argparse
 import json
+import logging
 from typing import Any
 
 import numpy as np
 
+from armdyn.chain import dh
 from armdyn.cli.arguments import add_robot, load
 from armdyn.errors import SimulationError, shorten
 from armdyn.output import files
@@ -15,6 +17,8 @@ from armdyn.robot import Robot
 from armdyn.simulation import controllers, results, simulate, trajectories
 from armdyn.simulation.integrators import ADAPTIVE, INTEGRATORS
 from armdyn.simulation.results import Result
+
+log = logging.getLogger("armdyn")
 
 HELP = "move an arm: torques or a controller, in time"
 PACE = 10.0  # [rad/s], of the critically damped motion that default gains make
@@ -24,7 +28,7 @@ def add_options(command: argparse.ArgumentParser) -> None:
     """The options of the command; lists are separated by commas, one number stands for all."""
     add_robot(command)
     add = command.add_argument
-    add("--q0", metavar="LIST", type=numbers, help="positions to start from")
+    add("--q0", metavar="LIST", type=numbers, help="positions to start from [rad or m]")
     add("--qd0", metavar="LIST", type=numbers, default=np.zeros(1), help="speeds to start with")
     add("--time", metavar="S", type=float, default=1.0, help="how long (default: %(default)s s)")
     add("--dt", metavar="S", type=float, default=1e-3, help="the step (default: %(default)s s)")
@@ -33,10 +37,21 @@ def add_options(command: argparse.ArgumentParser) -> None:
     add("--rtol", type=float, help="of DOP853 and LSODA (default: 1e-9)")
     add("--atol", type=float, help="of DOP853 and LSODA (default: 1e-12)")
     add("--friction", action="store_true", help="with the joints' friction")
-    add("--limits", choices=["report", "ignore", "stop"], default="report")
+    add(
+        "--limits",
+        choices=["report", "ignore", "stop"],
+        default="report",
+        help="list the joint limits that are passed, ignore them, or stop there "
+        "(default: %(default)s)",
+    )
     torque = command.add_mutually_exclusive_group()
     torque.add_argument("--tau", metavar="LIST", type=numbers, help="a constant torque")
-    torque.add_argument("--controller", choices=list(controllers.LAWS), default="zero")
+    torque.add_argument(
+        "--controller",
+        choices=list(controllers.LAWS),
+        default="zero",
+        help="what makes the torque (default: %(default)s)",
+    )
     add("--target", metavar="LIST", type=numbers, help="the position that a controller goes to")
     add("--trajectory", choices=["quintic", "cycloidal", "trapezoidal"], help="the way to it")
     add("--duration", metavar="S", type=float, help="of the trajectory (default: all the time)")
@@ -68,7 +83,7 @@ def run(arguments: argparse.Namespace) -> None:
         results.check_path(arguments.save)
     if arguments.plot:
         files.check_picture(arguments.plot)
-    q0 = home(robot) if arguments.q0 is None else each(robot, "--q0", arguments.q0)
+    q0 = home(robot) if arguments.q0 is None else position(robot, "--q0", arguments.q0)
     tolerances = {"rtol": arguments.rtol, "atol": arguments.atol}
     try:
         result = simulate(
@@ -159,6 +174,16 @@ def each(robot: Robot, option: str, values: np.ndarray) -> np.ndarray:
     return np.broadcast_to(values, robot.n).copy()
 
 
+def position(robot: Robot, option: str, values: np.ndarray) -> np.ndarray:
+    """One number a joint; that an angle looks like degrees goes to the log."""
+    found = each(robot, option, values)
+    for joint, kind, value in zip(robot.joint_names, robot.chain.kinds, found, strict=True):
+        if kind == "R":
+            for note in dh.in_degrees(f"{option}: joint {shorten(joint)}", value):
+                log.warning(note)
+    return found
+
+
 # The torque -------------------------------------------------------------------------------------
 
 
@@ -183,7 +208,7 @@ def reference(robot: Robot, q0: np.ndarray, arguments: argparse.Namespace) -> An
     """The position or the trajectory that a controller follows."""
     if arguments.target is None:
         raise SimulationError(f"--controller {arguments.controller} needs a --target to go to")
-    target = each(robot, "--target", arguments.target)
+    target = position(robot, "--target", arguments.target)
     duration = arguments.time if arguments.duration is None else arguments.duration
     match arguments.trajectory:
         case None:

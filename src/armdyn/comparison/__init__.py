@@ -21,11 +21,11 @@ from armdyn.comparison.progress import Progress, told
 from armdyn.comparison.ranking import LARGEST, Measured, Ranking, Verdict, ranked
 from armdyn.comparison.stopwatch import Call
 from armdyn.counting import count
-from armdyn.errors import MethodError, instead, listed, shorten, unknown
+from armdyn.errors import MethodError, as_names, instead, listed, shorten, unknown
 from armdyn.loaders import load
 from armdyn.output import files
 from armdyn.papers import published
-from armdyn.quantities import SEVERAL, Task, cheapest, find, program_cost, shapes
+from armdyn.quantities import SEVERAL, Task, cheapest, find, program_cost, refusal, shapes
 from armdyn.robot import Robot
 
 QUANTITIES = SEVERAL  # that can be compared
@@ -139,8 +139,8 @@ def compare(
         Interrupted: a KeyboardInterrupt that has what was finished until then.
     """
     robot = _robot(robot)
-    quantities = (quantities,) if isinstance(quantities, str) else tuple(quantities)
-    methods = (methods,) if isinstance(methods, str) else methods
+    quantities = as_names("quantities", quantities)
+    methods = None if methods is None else as_names("methods", methods)
     plan = _plan(robot.chain, quantities, methods)
     if states is None:
         states = min(STATES, max(3, 4000 // robot.n**2))
@@ -192,9 +192,6 @@ def _plan(chain: Chain, quantities: Sequence[str], names: Sequence[str] | None) 
         if quantity not in QUANTITIES:
             raise MethodError(unknown("methods to compare for quantity", quantity, QUANTITIES))
     if names is not None:
-        for name in names:
-            if not isinstance(name, str):
-                raise MethodError(f"methods are names, not {shorten(name)}")
         names = [ALIASES.get(name, name) for name in names]
         _check_names(names, {quantity: catalogue.methods(quantity) for quantity in quantities})
     return {quantity: _able(chain, quantity, names) for quantity in quantities}
@@ -213,8 +210,7 @@ def _check_names(names: Sequence[str], rows: Mapping[str, Sequence[Method]]) -> 
 
 def _able(chain: Chain, quantity: str, names: Sequence[str] | None) -> Able:
     asked = [m for m in catalogue.methods(quantity) if names is None or m.name in names]
-    natural = chain.on(float)
-    reasons = {method.name: method.refuses(natural) for method in asked}
+    reasons = {method.name: refusal(chain, quantity, method) for method in asked}
     refused = {name: reason for name, reason in reasons.items() if reason}
     return [method for method in asked if method.name not in refused], refused
 

@@ -34,7 +34,7 @@ def check_sizes(n: int, quantities: Sequence[str], batch: int, states: int, seco
     _check("states", states, given + EXACT_BYTES * largest, MOST_BYTES, 1e9, "GB of memory")
     try:
         fits = 0 <= seconds <= MOST_SECONDS  # nan does not
-    except TypeError:
+    except (TypeError, ValueError):  # ValueError: of an array
         fits = False
     if not fits:
         raise MethodError(

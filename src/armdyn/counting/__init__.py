@@ -55,7 +55,7 @@ from armdyn.counting.polynomial import Polynomial
 from armdyn.counting.rules import sealing
 from armdyn.counting.scalars import Counted, Position, Tally
 from armdyn.counting.tapes import StageTape
-from armdyn.errors import MethodError, unknown
+from armdyn.errors import MethodError, as_names, shorten, unknown
 from armdyn.program.passes import needed
 from armdyn.program.program import Op, Program
 from armdyn.program.tape import Tape
@@ -107,8 +107,11 @@ def count(
             stages in which it is first recorded.
     """
     chain = _without_rotors(getattr(robot, "chain", robot))
-    if kind not in get_args(Kind):
+    if not isinstance(kind, str) or kind not in get_args(Kind):
         raise MethodError(unknown("kind of count", kind, get_args(Kind)))
+    for option, value in (("method", method), ("stage", stage)):
+        if value is not None and not isinstance(value, str):
+            raise MethodError(f"{option} is {shorten(value)}; expected a name")
     jobs = _jobs(chain, quantity, method)
     if kind in ("shared", "program"):
         jobs = [_as_compiled(chain, job) for job in jobs]
@@ -119,7 +122,7 @@ def count(
     if (stage or "") not in counters:
         known = ", ".join(sorted(filter(None, counters))) or "none"
         by = ", ".join(found.name for _, found in jobs)
-        raise MethodError(f"{quantity} by {by} has no stage {stage!r}; it has: {known}")
+        raise MethodError(f"{quantity} by {by} has no stage {shorten(stage)}; it has: {known}")
     return Count(**counters[stage or ""])
 
 
@@ -150,7 +153,7 @@ Job = tuple[tuple[str, ...], Method]  # quantities and the method that computes 
 
 def _jobs(chain: Chain, quantity: Asked, method: str | None) -> list[Job]:
     """The method of each quantity, or the one that computes all of them together."""
-    names = (quantity,) if isinstance(quantity, str) else tuple(quantity)
+    names = as_names("quantities", quantity)
     if not names:
         raise MethodError("count takes the name of a quantity, or several")
     jobs: list[Job] = [
@@ -172,7 +175,7 @@ def _jobs(chain: Chain, quantity: Asked, method: str | None) -> list[Job]:
 
 def _without_rotors(chain: Chain) -> Chain:
     if not isinstance(chain, Chain):
-        raise MethodError(f"count takes a Robot or a Chain, not {chain!r}")
+        raise MethodError(f"count takes a Robot or a Chain, not {shorten(chain)}")
     return replace(chain, joints=tuple(replace(j, rotor_inertia=0.0) for j in chain.joints))
 
 

@@ -103,7 +103,7 @@ def _read(source: str | bytes | os.PathLike[str]) -> Source:
         return Source(entry.read_bytes(), source, Path(entry.name).suffix, f"{source}: ")
     try:
         path = Path(source)
-        if os.path.isdir(path):  # which a name that no file can have is not
+        if source and os.path.isdir(path):  # which a name that no file can have is not
             raise ModelError(f"{_shown(path)} is a directory; expected a .urdf or .toml file in it")
         if path.suffix.lower() not in (*SUFFIXES, ".xml"):
             raise ModelError(_unknown(source, path))

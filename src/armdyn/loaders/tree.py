@@ -1,4 +1,4 @@
-"""A tree of links and joints, and the one serial chain in it that moves."""
+"""A tree of links and joints, and which of these move: the others are locked, or mimic one."""
 
 from __future__ import annotations
 

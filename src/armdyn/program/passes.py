@@ -1,4 +1,7 @@
-"""Passes, each ``Program -> Program``, that change no value."""
+"""Passes, each ``Program -> Program``, that change no value.
+
+Equal terms are shared, and constants folded, before any pass: while the tape records them.
+"""
 
 from __future__ import annotations
 

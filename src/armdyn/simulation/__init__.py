@@ -84,6 +84,7 @@ def simulate(
         raise TypeError(f"simulate takes a Robot, not {type(robot).__name__}; see armdyn.load")
     arguments.check_choice("integrator", integrator, INTEGRATORS)
     arguments.check_choice("limits", limits, ("report", "ignore", "stop"))
+    friction = arguments.flag("friction", friction)
     arguments.check_solvable(robot.chain, integrator, friction)
     q, qd = arguments.initial_state(robot.n, q0, qd0)
     dtype = _precision(q0, qd0, tau)
@@ -99,9 +100,9 @@ def simulate(
             states,
             float(dt),
             steps,
-            bool(friction),
+            friction,
             make_torque(robot.chain, tau, batch, steps, float(dt), computed),
-            _forward_dynamics(robot.chain, bool(friction)),
+            _forward_dynamics(robot.chain, friction),
             {name: arguments.positive(name, x) for name, x in (("rtol", rtol), ("atol", atol))},
             computed,
         )

@@ -27,6 +27,13 @@ def check_choice(name: str, value: Any, known: Sequence[str]) -> None:
         raise MethodError(f"{name} is {shorten(value)}; expected one of {', '.join(known)}")
 
 
+def flag(name: str, value: Any) -> bool:
+    """True or False."""
+    if not isinstance(value, bool | np.bool_):
+        raise MethodError(f"{name} is {shorten(value)}; expected True or False")
+    return bool(value)
+
+
 def positive(name: str, value: Any, what: str = "a positive number") -> float:
     """A positive, finite number."""
     if isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool):

@@ -1,0 +1,115 @@
+"""The words of errors: what was meant, what is shown of a value, what is no name."""
+
+import numpy as np
+import pytest
+
+import armdyn
+from armdyn import MethodError, ModelError, errors, export
+from armdyn.errors import as_names, meant, shorten
+
+KNOWN = ("lin1991", "crba", "crba-minimal", "newton-euler", "pd-gravity")
+
+
+@pytest.mark.parametrize(
+    "typed, right",
+    [
+        ("cbra", "crba"),
+        ("CRBA", "crba"),
+        ("Lin1991", "lin1991"),
+        ("newton", "newton-euler"),
+        ("pd", "pd-gravity"),
+        ("PD", "pd-gravity"),
+    ],
+)
+def test_a_near_name_was_meant(typed, right):
+    assert meant(typed, KNOWN) == f"did you mean {right!r}? "
+
+
+@pytest.mark.parametrize("typed", ["", "p", "zzz", 3, None])
+def test_where_no_name_is_near_none_was_meant(typed):
+    assert meant(typed, KNOWN) == ""
+
+
+def test_an_arm_in_capitals_was_meant():
+    with pytest.raises(ModelError, match="no robot named 'PANDA'; did you mean 'panda'"):
+        armdyn.load("PANDA")
+
+
+def test_a_public_name_was_meant():
+    with pytest.raises(AttributeError, match="no attribute 'laod'; did you mean 'load'\\?$"):
+        armdyn.laod  # noqa: B018
+    with pytest.raises(AttributeError, match="no attribute 'zzz'$"):
+        armdyn.zzz  # noqa: B018
+
+
+class Mute:
+    """What cannot be shown, gone through or measured."""
+
+    def __repr__(self):
+        raise RuntimeError("no words")
+
+    def __iter__(self):
+        raise OSError("no way")
+
+
+def test_what_cannot_be_shown_is_called_by_its_type():
+    assert shorten(Mute()) == "a Mute"
+    with pytest.raises(ModelError, match="mass must be .*, not a Mute"):
+        armdyn.load("two_link").chain.with_payload(mass=Mute())
+
+
+NO_NAMES = [None, 3, [3], [[]], np.array(3.0), np.array("bias"), np.zeros((2, 2)), Mute()]
+
+
+@pytest.mark.parametrize("given", NO_NAMES, ids=lambda given: type(given).__name__)
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda robot, given: as_names("quantities", given),
+        lambda robot, given: armdyn.count(robot, given),
+        lambda robot, given: armdyn.compare(robot, given),
+        lambda robot, given: export.c_files(robot, given),
+    ],
+    ids=["as_names", "count", "compare", "c_files"],
+)
+def test_what_is_no_name_is_told(ask, given):
+    with pytest.raises(MethodError, match="quantities are names, not"):
+        ask(armdyn.load("two_link"), given)
+
+
+@pytest.mark.parametrize("given", [3, [3], np.zeros(2), Mute()], ids=lambda x: type(x).__name__)
+@pytest.mark.parametrize(
+    "ask, message",
+    [
+        (lambda robot, x: armdyn.count(robot, "bias", x), "method is .*expected a name"),
+        (lambda robot, x: armdyn.count(robot, "bias", kind=x), "no kind of count .*known: literal"),
+        (lambda robot, x: armdyn.count(robot, "bias", stage=x), "stage is .*expected a name"),
+        (lambda robot, x: armdyn.compare(robot, "bias", x), "methods are names, not"),
+        (lambda robot, x: export.c_files(robot, "bias", methods=x), "methods is .*by quantity"),
+        (lambda robot, x: export.c_files(robot, "bias", name=x), "name is .*expected a string"),
+        (lambda robot, x: armdyn.simulate(robot, [0, 0], friction=x), "True or False"),
+    ],
+    ids=["method", "kind", "stage", "methods", "c_files methods", "c_files name", "friction"],
+)
+def test_what_is_not_what_an_option_takes_is_told(ask, message, given):
+    with pytest.raises(errors.ArmdynError, match=message):
+        ask(armdyn.load("two_link"), given)
+
+
+def test_seconds_are_a_number():
+    with pytest.raises(MethodError, match="seconds is array"):
+        armdyn.compare("two_link", "bias", seconds=np.zeros(2))
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda long: armdyn.count(long, "bias"),
+        lambda long: armdyn.count(armdyn.load("two_link"), "bias", stage=long),
+    ],
+    ids=["robot", "stage"],
+)
+def test_a_long_value_is_cut(ask):
+    with pytest.raises(MethodError) as told:
+        ask("x" * 5000)
+    assert len(str(told.value)) < 300
