@@ -145,6 +145,7 @@ def compare(
     if states is None:
         states = min(STATES, max(3, 4000 // robot.n**2))
     check_sizes(robot.n, quantities, batch, states, seconds)
+    batch, states = int(batch), int(states)  # NumPy's are no JSON
     finished: list[Ranking] = []
     try:
         with told(progress, robot.name) as tell:

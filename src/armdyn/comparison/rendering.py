@@ -16,9 +16,9 @@ from rich.console import Console, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from armdyn.chain.description import html_table
 from armdyn.comparison import Comparison
 from armdyn.comparison.ranking import Measured, Ranking
+from armdyn.output.report import html_table
 
 USUAL = 90  # columns from which no word is abbreviated,
 ROOMY, WIDE = 116, 140  # from which it says where in a paper, and from which there are bars

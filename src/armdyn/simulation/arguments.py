@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from armdyn.chain import Chain
 from armdyn.engine.calls import real_array
-from armdyn.errors import MethodError, ShapeError, SimulationError, shorten
+from armdyn.errors import MethodError, ShapeError, SimulationError, shorten, whole
 
 Progress = Callable[[int, int], object]  # is told the steps done, and all steps
 
@@ -50,7 +50,7 @@ def finite(name: str, value: ArrayLike) -> np.ndarray:
 def whole_steps(t: float, dt: float, every: int, row: int) -> int:
     """The number of steps, of which every so many leaves a row of so many bytes."""
     quotient = positive("t", t) / positive("dt", dt)
-    if not isinstance(every, (int, np.integer)) or isinstance(every, bool) or every < 1:
+    if (whole(every) or 0) < 1:
         raise SimulationError(f"every is {shorten(every)}; expected a positive whole number")
     size, most = (quotient / min(every, MOST_STEPS) + 1) * row, memory()
     if quotient > MOST_STEPS or size > most:
