@@ -207,7 +207,7 @@ class Task(NamedTuple):
         method = catalogue.find(self.quantity, name)
         reason = method.refuses(chain.on(float))
         if reason:
-            raise MethodError(f"{name} does not apply to {chain.name!r}: {reason}")
+            raise MethodError(f"{name} does not apply to {shorten(chain.name)}: {reason}")
         return self.by(method.name)
 
 
@@ -300,13 +300,13 @@ def cheapest(chain: Chain, quantity: str) -> str:
     able = [m for m in catalogue.methods(quantity) if m.exact and not m.refuses(natural)]
     if not able:
         reasons = "; ".join(f"{m.name}: {m.refuses(natural)}" for m in catalogue.methods(quantity))
-        raise MethodError(f"no method of {quantity} applies to {chain.name!r}: {reasons}")
+        raise MethodError(f"no method of {quantity} applies to {shorten(chain.name)}: {reasons}")
     tried = able if chain.n <= SMALL else _near_the_best(able, quantity, chain.n)
     costs = {m: _cost(chain, quantity, m) for m in tried}
     for method in sorted(tried, key=lambda m: costs[m]):
         if not method.registered or proves_right(chain, quantity, method.name):
             return method.name
-    raise MethodError(f"no registered method of {quantity} proves right on {chain.name!r}")
+    raise MethodError(f"no registered method of {quantity} proves right on {shorten(chain.name)}")
 
 
 def _near_the_best(able: Sequence[Method], quantity: str, n: int) -> list[Method]:

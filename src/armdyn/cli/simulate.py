@@ -154,7 +154,7 @@ def each(robot: Robot, option: str, values: np.ndarray) -> np.ndarray:
     if len(values) not in (1, robot.n):
         raise SimulationError(
             f"{option} has {len(values)} numbers; expected one, or {robot.n} for the joints of "
-            f"{robot.name!r}"
+            f"{shorten(robot.name)}"
         )
     return np.broadcast_to(values, robot.n).copy()
 
@@ -192,7 +192,7 @@ def reference(robot: Robot, q0: np.ndarray, arguments: argparse.Namespace) -> An
             return trajectories.quintic(q0, target, duration)
         case "cycloidal":
             return trajectories.cycloidal(q0, target, duration)
-    speed = np.array([joint.velocity for joint in robot.chain.joints])
+    speed = robot.speed_limits
     if arguments.speed is not None:
         speed = each(robot, "--speed", arguments.speed)
     if arguments.acceleration is None:

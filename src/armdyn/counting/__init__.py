@@ -55,7 +55,7 @@ from armdyn.counting.polynomial import Polynomial
 from armdyn.counting.rules import sealing
 from armdyn.counting.scalars import Counted, Position, Tally
 from armdyn.counting.tapes import StageTape
-from armdyn.errors import MethodError, unknown
+from armdyn.errors import MethodError, listed, meant, shorten, unknown
 from armdyn.program.passes import needed
 from armdyn.program.program import Op, Program
 from armdyn.program.tape import Tape
@@ -117,9 +117,10 @@ def count(
     else:
         counters = _read(chain, jobs, kind == "shared", stage)
     if (stage or "") not in counters:
-        known = ", ".join(sorted(filter(None, counters))) or "none"
         by = ", ".join(found.name for _, found in jobs)
-        raise MethodError(f"{quantity} by {by} has no stage {stage!r}; it has: {known}")
+        known = sorted(filter(None, counters))
+        hint = f"{meant(stage, known)}it has: {listed(known) or 'none'}"
+        raise MethodError(f"{quantity} by {by} has no stage {shorten(stage)}; {hint}")
     return Count(**counters[stage or ""])
 
 
@@ -165,14 +166,14 @@ def _jobs(chain: Chain, quantity: Asked, method: str | None) -> list[Job]:
     for quantities, found in jobs:
         reason = found.refuses(natural)
         if reason:
-            what = " and ".join(quantities)
-            raise MethodError(f"{what} by {found.name} does not apply to {chain.name}: {reason}")
+            what = f"{' and '.join(quantities)} by {found.name}"
+            raise MethodError(f"{what} does not apply to {shorten(chain.name)}: {reason}")
     return jobs
 
 
 def _without_rotors(chain: Chain) -> Chain:
     if not isinstance(chain, Chain):
-        raise MethodError(f"count takes a Robot or a Chain, not {chain!r}")
+        raise MethodError(f"count takes a Robot or a Chain, not {shorten(chain)}")
     return replace(chain, joints=tuple(replace(j, rotor_inertia=0.0) for j in chain.joints))
 
 

@@ -13,6 +13,8 @@ from numpy.typing import ArrayLike
 
 from armdyn.chain import Chain
 from armdyn.engine import function
+from armdyn.errors import SimulationError
+from armdyn.output.progress import told
 from armdyn.quantities import Task
 from armdyn.robot import Robot
 from armdyn.simulation import arguments
@@ -85,7 +87,8 @@ def simulate(
     computed = np.dtype(float) if integrator in ADAPTIVE else dtype
     steps = arguments.whole_steps(t, dt, every, 4 * q.size * computed.itemsize)
     batch, states = q.shape[:-1], math.prod(q.shape[:-1])
-    with arguments.reporter(progress, robot.name) as report:
+    news = "the steps done and all steps"
+    with told(progress, f"simulating {robot.name}", news, SimulationError) as report:
         begun = time.perf_counter()
         problem = Problem(
             robot.chain,

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -110,24 +109,6 @@ def check_solvable(chain: Chain, integrator: str, friction: bool) -> None:
     dry = [joint.name for joint in chain.joints if any(joint.coulomb)]
     if integrator == "midpoint" and friction and dry:
         raise SimulationError(
-            f"midpoint cannot follow the Coulomb friction of joint {dry[0]!r}, whose jump leaves "
-            "its equation without a solution; expected ab4, rk4 or an adaptive integrator"
-        )
-
-
-@contextmanager
-def reporter(progress: Any, robot: str) -> Iterator[Progress | None]:
-    """Whom to tell how far the simulation is: nobody, a bar on stderr, or a function."""
-    if progress is True:
-        from armdyn.output.report import progress as bars  # takes longer than a short motion
-
-        with bars() as bar:
-            task = bar.add_task(f"simulating {robot}", total=None)
-            yield lambda done, steps: bar.update(task, completed=done, total=steps)
-    elif progress is None or progress is False or callable(progress):
-        yield progress or None
-    else:
-        raise SimulationError(
-            f"progress is {shorten(progress)}; expected True, or a function of the steps done and "
-            "all steps"
+            f"midpoint cannot follow the Coulomb friction of joint {shorten(dry[0])}, whose jump "
+            "leaves its equation without a solution; expected ab4, rk4 or an adaptive integrator"
         )
