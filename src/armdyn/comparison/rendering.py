@@ -58,12 +58,11 @@ def title(comparison: Comparison, ranking: Ranking) -> str:
 
 def legend(comparison: Comparison) -> str:
     """What the columns say."""
-    slow = "" if comparison.back_end == "llvm" else f" Back end: {comparison.back_end}."
     return (
         "Operations on a generic arm with such joints, as the paper prints them or, in brackets, "
         "as counted here; and of the program for this arm (a division as 8). Time of a call from "
         f"Python, and of a state in batches of {comparison.batch}, on one thread of "
-        f"{comparison.cpu}.{slow} Largest error at {comparison.states} random states against "
+        f"{comparison.cpu}. Largest error at {comparison.states} random states against "
         f"{comparison.digits} digits, relative to the largest number that the joint has. *: what "
         "Robot chooses."
     )
