@@ -1,4 +1,4 @@
-"""The call path: any arrays in, the same bits out, by the C extension, by LLVM and by Python."""
+"""The call path: any arrays in, the same bits out, by the C extension and by Python."""
 
 import inspect
 
