@@ -210,7 +210,7 @@ def test_a_hit_needs_no_tracing(private_cache, monkeypatch):
 
 @pytest.mark.parametrize("quantity", ["mass_matrix", "inverse_dynamics"])
 def test_the_winners_program_is_traced_once(quantity, monkeypatch):
-    """Each method that is tried is traced to see what it costs; the cheapest is not traced again."""
+    """All that are tried are traced, to see what they cost; the cheapest is not traced again."""
     chain, traced = Chain.random(5, seed=77), []
     record = quantities.record
     monkeypatch.setattr(quantities, "record", lambda *given: traced.append(given) or record(*given))
