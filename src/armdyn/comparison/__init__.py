@@ -28,7 +28,6 @@ from armdyn.papers import published
 from armdyn.quantities import SEVERAL, Task, cheapest, find, program_cost, shapes
 from armdyn.robot import Robot
 
-QUANTITIES = SEVERAL  # that can be compared
 DEFAULT = ("mass_matrix", "bias")
 Progress = Callable[[str, int, int], object]  # is told what is being done, steps done, all steps
 BATCH = 4096
@@ -190,10 +189,10 @@ Able = tuple[list[Method], dict[str, str]]  # methods that apply, and why the ot
 def _plan(chain: Chain, quantities: Sequence[str], names: Sequence[str] | None) -> dict[str, Able]:
     """What is to be compared; every name must be known, and each quantity have one of them."""
     if not quantities:
-        raise MethodError(f"no quantity to compare; known: {listed(QUANTITIES)}")
+        raise MethodError(f"no quantity to compare; known: {listed(SEVERAL)}")
     for quantity in quantities:
-        if quantity not in QUANTITIES:
-            raise MethodError(unknown("methods to compare for quantity", quantity, QUANTITIES))
+        if quantity not in SEVERAL:
+            raise MethodError(unknown("methods to compare for quantity", quantity, SEVERAL))
     if names is not None:
         for name in names:
             if not isinstance(name, str):

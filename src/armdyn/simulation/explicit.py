@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from armdyn.simulation.integrators import AB4, RK4
-from armdyn.simulation.marching import Routine, Table, march_in_turns, routine
+from armdyn.simulation.marching import Pointers, Routine, march_in_turns, routine
 from armdyn.simulation.step import Step
 from armdyn.simulation.stepper import PAST, Problem, Stepper, Window, constant, torque_rows
 
@@ -106,7 +106,7 @@ class SamplingStepper(Stepper):
         tables = []
         for each in self.routines:
             inputs, outputs = rows_of(each.step, self.problem, self.window, first, last)
-            tables.append(Table(last - first, [*inputs, *outputs]))
+            tables.append(Pointers(last - first, [*inputs, *outputs]))
         march_in_turns(plan, self.routines, tables)
 
 

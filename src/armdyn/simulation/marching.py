@@ -32,7 +32,7 @@ class Routine:
     def kernel(self, states: int) -> Callable[[int], None]:
         """A function that does one step of so many states; compiled if it is the first.
 
-        It is called with the address of a row of a ``Table``.
+        It is called with the address of a row of a ``Pointers``.
         """
         kind, outputs_at = "single" if states == 1 else "batch", self._outputs_at
         if kind not in self._addresses:
@@ -47,7 +47,7 @@ class Routine:
         self, steps: int, inputs: Sequence[np.ndarray], outputs: Sequence[np.ndarray]
     ) -> None:
         """So many steps: the k-th reads row k of every input and writes row k of every output."""
-        table = Table(steps, [*inputs, *outputs])
+        table = Pointers(steps, [*inputs, *outputs])
         for first in range(0, table.states, TILE):
             kernel = self.kernel(min(TILE, table.states - first))
             for row in table.rows:
@@ -56,9 +56,9 @@ class Routine:
 
 
 def march_in_turns(
-    plan: Sequence[int], routines: Sequence[Routine], tables: Sequence[Table]
+    plan: Sequence[int], routines: Sequence[Routine], tables: Sequence[Pointers]
 ) -> None:
-    """One step after another: the k-th by the routine that the plan says, row k of its table."""
+    """One step after another: the k-th by the routine that the plan says, row k of its pointers."""
     states = tables[0].states
     for first in range(0, states, TILE):
         kernels = [routine.kernel(min(TILE, states - first)) for routine in routines]
@@ -74,8 +74,8 @@ def routine(chain: Chain, step: Step, dtype: str) -> Routine:
     return Routine(chain, step, dtype)
 
 
-class Table:
-    """Pointers to the rows of arrays; ``rows`` are addresses in this table."""
+class Pointers:
+    """Pointers to the rows of arrays; ``rows`` are the addresses of its own rows."""
 
     def __init__(self, steps: int, arrays: Sequence[np.ndarray]) -> None:
         self.arrays, self.states = arrays, arrays[-1].shape[1]  # the arrays stay in memory
