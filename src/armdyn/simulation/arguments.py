@@ -12,7 +12,15 @@ from numpy.typing import ArrayLike
 
 from armdyn.chain import Chain
 from armdyn.engine.calls import real_array
-from armdyn.errors import MethodError, ShapeError, SimulationError, shorten, whole
+from armdyn.errors import (
+    MethodError,
+    ShapeError,
+    SimulationError,
+    listed,
+    meant,
+    shorten,
+    whole,
+)
 
 Progress = Callable[[int, int], object]  # is told the steps done, and all steps
 
@@ -23,7 +31,8 @@ WHOLE = 1e-9  # how near to a whole number a quotient of times must be, relative
 def check_choice(name: str, value: Any, known: Sequence[str]) -> None:
     """Refuses what is not one of some names."""
     if not isinstance(value, str) or value not in known:
-        raise MethodError(f"{name} is {shorten(value)}; expected one of {', '.join(known)}")
+        hint = f"{meant(value, known)}expected one of {listed(known)}"
+        raise MethodError(f"{name} is {shorten(value)}; {hint}")
 
 
 def positive(name: str, value: Any, what: str = "a positive number") -> float:
