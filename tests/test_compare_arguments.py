@@ -123,7 +123,7 @@ def test_at_least_one_quantity_is_compared():
         ({"seconds": float("inf")}, "seconds is inf"),
         ({"seconds": -1}, "seconds is -1"),
         ({"seconds": "long"}, "seconds is 'long'"),
-        ({"progress": 3}, "progress is 3; expected True or a function"),
+        ({"progress": 3}, "progress is 3; expected True, or a function"),
     ],
     ids=lambda given: "-".join(map(str, given)) if isinstance(given, dict) else "",
 )

@@ -208,6 +208,18 @@ def test_a_hit_needs_no_tracing(private_cache, monkeypatch):
         Robot(Chain.random(3, seed=22)).mass_matrix(q)
 
 
+@pytest.mark.parametrize("quantity", ["mass_matrix", "inverse_dynamics"])
+def test_the_winners_program_is_traced_once(quantity, monkeypatch):
+    """All that are tried are traced, to see what they cost; the cheapest is not traced again."""
+    chain, traced = Chain.random(5, seed=77), []
+    record = quantities.record
+    monkeypatch.setattr(quantities, "record", lambda *given: traced.append(given) or record(*given))
+    cheapest(chain, quantity)
+    tried = len(traced)
+    made = engine.Compilation(chain, [Task(quantity)]).program
+    assert tried > 1 and len(traced) == tried and made.name == quantity
+
+
 def test_damaged_entries_are_made_again(private_cache):
     chain = Chain.random(3, seed=23)
     q = np.array([0.1, 0.2, 0.3])

@@ -12,6 +12,7 @@ from armdyn import Chain
 from armdyn.algorithms import newton_euler
 from armdyn.algorithms.catalogue import CATALOGUE
 from armdyn.chain.pose import IDENTITY
+from armdyn.chain.random import STRUCTURES
 from armdyn.quantities import QUANTITIES
 
 MIXES = [
@@ -38,16 +39,7 @@ MIXES = [
     "RRRRRRRRRR",
     "PPPPP",
 ]
-STRUCTURES = (
-    "parallel",
-    "antiparallel",
-    "parallel-start",
-    "antiparallel-start",
-    "orthogonal",
-    "intersecting",
-    "coincident",
-    "spherical-wrist",
-)
+SPECIAL = [structure for structure in STRUCTURES if structure != "generic"]
 GROUPS = {name: [armdyn.load(name).chain] for name in armdyn.robots()}
 GROUPS["generic"] = [Chain.random(len(mix), mix, seed=3) for mix in MIXES]
 GROUPS |= {
@@ -55,7 +47,7 @@ GROUPS |= {
         Chain.random(len(mix), mix, seed=5, structure=structure)
         for mix in ("RRR", "RRRRRR", "RPRRPR", "PRRPRR", "RPPRRR", "PRPRPR")
     ]
-    for structure in STRUCTURES
+    for structure in SPECIAL
 }
 ARMS = [chain for group in GROUPS.values() for chain in group]
 

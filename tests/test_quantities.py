@@ -80,7 +80,7 @@ def test_a_forgotten_quantity_is_noticed():
 
 def test_what_lists_quantities_lists_these():
     methods = [name for name, quantity in QUANTITIES.items() if not quantity.function]
-    assert list(catalogue.CATALOGUE) == list(comparison.QUANTITIES) == methods
+    assert list(catalogue.CATALOGUE) == list(comparison.SEVERAL) == methods
     public = [name for name in dir(Robot) if not name.startswith("_")]
     asked = {name for name in public if callable(getattr(Robot, name)) and "q" in signature(name)}
     assert asked == set(QUANTITIES)
@@ -165,7 +165,7 @@ def test_references_invert_each_other_to_all_digits():
         assert np.abs(found - np.array(qdd)).max() < Decimal("1e-45")
 
 
-@pytest.mark.parametrize("quantity", comparison.QUANTITIES)
+@pytest.mark.parametrize("quantity", comparison.SEVERAL)
 def test_no_reference_prepares_constants_in_doubles(quantity):
     for name in QUANTITIES[quantity].references:
         assert not make_methods.prepares_in_doubles(quantity, catalogue.find(quantity, name))

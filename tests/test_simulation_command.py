@@ -88,6 +88,9 @@ def test_a_bad_list_is_one_line_that_names_the_option(capsys, option, text):
     [
         (("--dt", "1e-300"), "are 1e+300 steps, and to keep all takes 6.4e+289 TB of memory"),
         (("--time", "1e9"), "are 1e+12 steps, and to keep all takes 64 TB of memory"),
+        (("--dt", "short"), "--dt: expected a number, not 'short' (try 'armdyn simulate --help')"),
+        (("--every", "1.5"), "--every: expected a whole number, not '1.5'"),
+        (("--integrator", "rk5"), "--integrator: no choice 'rk5'; did you mean 'rk4'?"),
         (("--dt", "nan"), "dt is nan; expected a positive number"),
         (("--time", "-1"), "t is -1.0; expected a positive number"),
         (("--every", "0"), "every is 0; expected a positive whole number"),

@@ -296,6 +296,11 @@ REFUSED = {
     "every": (lambda: simulate(every=7), SimulationError, "every is 7; expected a divisor of 60"),
     "integrator": (lambda: simulate(integrator="euler"), MethodError, "'euler'; expected.*ab4"),
     "limits": (lambda: simulate(limits="bounce"), MethodError, "'bounce'; expected one of report"),
+    "integrator meant": (
+        lambda: simulate(integrator="rk5"),
+        MethodError,
+        "did you mean 'rk4'",
+    ),
     "tolerance": (lambda: simulate(rtol=0), SimulationError, "rtol is 0; expected a positive"),
     "torque of another arm": (
         lambda: simulate(np.zeros(5)),

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from armdyn import ModelError
+from armdyn.chain import checks
 from armdyn.chain.limits import MAX_BYTES
 from armdyn.errors import shorten
 from armdyn.loaders import load as load_file
@@ -107,3 +108,12 @@ def test_bytes_are_xml():
 def test_gravity_of_a_file_is_three_numbers(name, gravity):
     with pytest.raises(ModelError, match=r"gravity must be numbers of shape \(3,\)"):
         load_file(name, gravity=gravity)
+
+
+@pytest.mark.parametrize("gravity", [None, (0, 0, 9.81)])
+@pytest.mark.parametrize("name", ["panda", "puma560"])
+def test_an_arm_is_built_and_checked_once(name, gravity, monkeypatch):
+    checked = []
+    monkeypatch.setattr(checks, "motion", lambda chain: checked.append(chain.gravity) or [])
+    robot = load_file(name, gravity=gravity)
+    assert checked == [robot.chain.gravity] == [gravity or (0, 0, -9.81)]

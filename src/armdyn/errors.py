@@ -12,17 +12,23 @@ MOST = 40  # names in a list in a message
 def shorten(value: object) -> str:
     """A value as a message shows it: never a page of it."""
     try:
-        text = " ".join(line.strip() for line in repr(value).splitlines())
+        return cut(repr(value))
     except ValueError:
         return "an integer of more digits than Python prints"
     except Exception:  # whatever its own repr raises
         return f"a {type(value).__name__}"
-    return text if len(text) <= LONGEST else f"{text[: LONGEST - 10]} ... {text[-5:]}"
 
 
-def cut(name: str) -> str:
-    """A name as a message shows it: no longer than a person reads."""
-    return name if len(name) <= LONGEST else f"{name[: LONGEST - 4]} ..."
+def cut(text: str, longest: int = LONGEST) -> str:
+    """Text on one line, its middle left out if it is long; what does not print, as its code."""
+    line = " ".join(filter(None, map(str.strip, text.splitlines())))
+    if len(line) > 2 * longest:  # no need to look at all of a book
+        line = line[:longest] + line[-longest:]
+    shown = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in line)
+    if len(shown) <= longest:
+        return shown
+    end = (longest - 5) // 3
+    return f"{shown[: longest - 5 - end]} ... {shown[-end:]}"
 
 
 def listed(names: Iterable[str]) -> str:
@@ -100,12 +106,17 @@ def as_names(what: str, given: Any) -> list[str]:
     return found
 
 
+def whole(value: Any) -> int | None:
+    """The whole number that something is, Python's or NumPy's; None if it is none, as True."""
+    try:
+        return None if isinstance(value, bool) else operator.index(value)
+    except Exception:  # whatever a user's own class raises
+        return None
+
+
 def whole_number(name: str, value: Any, error: type[ArmdynError], least: int = 1) -> int:
     """The value, if it is a whole number of at least ``least``; else that error, which says so."""
-    try:
-        number = None if isinstance(value, bool) else operator.index(value)
-    except TypeError:
-        number = None
+    number = whole(value)
     if number is None or number < least:
         found = shorten(value)
         raise error(f"{name} is {found}; expected a whole number of at least {least}")

@@ -130,9 +130,11 @@ def _tasks(quantities: Sequence[str], methods: Mapping[str, str]) -> list[Task]:
     asked = {quantity: find(quantity) for quantity in [*quantities, *methods]}
     for quantity, method in methods.items():
         if quantity not in quantities:
-            raise MethodError(f"a method for {quantity}, {method!r}, but it is not to be exported")
+            raise MethodError(
+                f"a method for {quantity}, {shorten(method)}, but it is not to be exported"
+            )
         if asked[quantity].function:
-            raise MethodError(f"{quantity} has one method only; it cannot be {method!r}")
+            raise MethodError(f"{quantity} has one method only; it cannot be {shorten(method)}")
         catalogue.find(quantity, method)
     return [Task(quantity, methods.get(quantity)) for quantity in dict.fromkeys(quantities)]
 

@@ -10,10 +10,8 @@ no paper counts, are added to what the algorithm computes, and the cheapest meth
 
 from __future__ import annotations
 
-import inspect
 import logging
 import math
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
@@ -207,7 +205,7 @@ class Task(NamedTuple):
         method = catalogue.find(self.quantity, name)
         reason = method.refuses(chain.on(float))
         if reason:
-            raise MethodError(f"{name} does not apply to {chain.name!r}: {reason}")
+            raise MethodError(f"{name} does not apply to {shorten(chain.name)}: {reason}")
         return self.by(method.name)
 
 
@@ -300,13 +298,13 @@ def cheapest(chain: Chain, quantity: str) -> str:
     able = [m for m in catalogue.methods(quantity) if m.exact and not m.refuses(natural)]
     if not able:
         reasons = "; ".join(f"{m.name}: {m.refuses(natural)}" for m in catalogue.methods(quantity))
-        raise MethodError(f"no method of {quantity} applies to {chain.name!r}: {reasons}")
+        raise MethodError(f"no method of {quantity} applies to {shorten(chain.name)}: {reasons}")
     tried = able if chain.n <= SMALL else _near_the_best(able, quantity, chain.n)
     costs = {m: _cost(chain, quantity, m) for m in tried}
     for method in sorted(tried, key=lambda m: costs[m]):
         if not method.registered or proves_right(chain, quantity, method.name):
             return method.name
-    raise MethodError(f"no registered method of {quantity} proves right on {chain.name!r}")
+    raise MethodError(f"no registered method of {quantity} proves right on {shorten(chain.name)}")
 
 
 def _near_the_best(able: Sequence[Method], quantity: str, n: int) -> list[Method]:
@@ -359,7 +357,6 @@ def _cost(chain: Chain, quantity: str, method: Method) -> float:
 
 # Methods that users bring ------------------------------------------------------------------------
 
-NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
 TRIALS = 5  # random states in which a registered method must prove right
 ROUNDING = 1e-10  # how much a right one may lose of a joint's largest number;
 NEGLIGIBLE = 1e-6  # a joint with less than so much of the largest of all is measured by that
@@ -389,32 +386,10 @@ def register(quantity: str, name: str, function: Formula, paper: str | None = No
         raise MethodError(
             f"{quantity} has one method only; a method can be registered for {listed(SEVERAL)}"
         )
-    if not isinstance(name, str) or not NAME.fullmatch(name):
-        raise MethodError(
-            f"{shorten(name)} cannot be a method's name; expected letters, digits, -, _ and ."
-        )
-    if name in catalogue.ALIASES or any(m.name == name for m in catalogue.methods(quantity)):
-        raise MethodError(f"{quantity} has a method {name!r} already; choose another name")
-    if paper is not None and not isinstance(paper, str):
-        raise MethodError(f"paper is {shorten(paper)}; expected a text")
-    _check_callable(function, asked.arguments)
-    catalogue.CATALOGUE[quantity] += (Method(name, function, paper or "", registered=True),)
+    catalogue.add(quantity, name, function, paper, asked.arguments)
     cheapest.cache_clear()
     program_cost.cache_clear()
     _Cheapest.found = None
-
-
-def _check_callable(function: object, arguments: Sequence[str]) -> None:
-    """Refuse what cannot be called with an arm and the arguments."""
-    expected = f"expected a function of (arm, {', '.join(arguments)})"
-    if not callable(function):
-        raise MethodError(f"function is {shorten(function)}; {expected}")
-    try:
-        inspect.signature(function).bind("arm", *arguments)
-    except TypeError as error:
-        raise MethodError(f"function {shorten(function)} has {error}; {expected}") from None
-    except ValueError:  # it does not say what it takes
-        return
 
 
 def refusal(chain: Chain, quantity: str, method: Method) -> str | None:
@@ -453,7 +428,8 @@ def proves_right(chain: Chain, quantity: str, name: str) -> bool:
 
 def _pass_over(chain: Chain, quantity: str, name: str, reason: object) -> None:
     """Say why a registered method is not chosen."""
-    log.warning("%s of %r is not computed by %s: %s", quantity, chain.name, name, reason)
+    arm = shorten(chain.name)
+    log.warning("%s of %s is not computed by %s: %s", quantity, arm, name, reason)
 
 
 def reference(chain: Chain, quantity: str) -> str:

@@ -10,7 +10,9 @@ by ``quantities.cheapest``.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import inspect
+import re
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -35,7 +37,7 @@ from armdyn.algorithms import (
 )
 from armdyn.algorithms.coriolis import from_christoffel
 from armdyn.algorithms.costs import COSTS
-from armdyn.errors import MethodError, unknown
+from armdyn.errors import MethodError, shorten, unknown
 
 if TYPE_CHECKING:
     from armdyn.chain.arm import Arm
@@ -277,6 +279,44 @@ def operations(quantity: Asked, name: str, n: int) -> float | None:
         return None
     denominator, numerators = counted
     return sum(numerator * n**k for k, numerator in enumerate(numerators)) / denominator
+
+
+# Methods that users bring ------------------------------------------------------------------------
+
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
+
+
+def add(
+    quantity: str,
+    name: str,
+    function: Callable[..., Any],
+    paper: str | None,
+    arguments: Sequence[str],
+) -> None:
+    """Add a user's method to a quantity of these arguments; see ``armdyn.register``."""
+    if not isinstance(name, str) or not NAME.fullmatch(name):
+        raise MethodError(
+            f"{shorten(name)} cannot be a method's name; expected letters, digits, -, _ and ."
+        )
+    if name in ALIASES or any(method.name == name for method in methods(quantity)):
+        raise MethodError(f"{quantity} has a method {shorten(name)} already; choose another name")
+    if paper is not None and not isinstance(paper, str):
+        raise MethodError(f"paper is {shorten(paper)}; expected a text")
+    _check_callable(function, arguments)
+    CATALOGUE[quantity] += (Method(name, function, paper or "", registered=True),)
+
+
+def _check_callable(function: object, arguments: Sequence[str]) -> None:
+    """Refuse what cannot be called with an arm and the arguments."""
+    expected = f"expected a function of (arm, {', '.join(arguments)})"
+    if not callable(function):
+        raise MethodError(f"function is {shorten(function)}; {expected}")
+    try:
+        inspect.signature(function).bind("arm", *arguments)
+    except TypeError as error:
+        raise MethodError(f"function {shorten(function)} has {error}; {expected}") from None
+    except ValueError:  # it does not say what it takes
+        return
 
 
 def registered() -> bool:

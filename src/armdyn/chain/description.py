@@ -15,12 +15,12 @@ from rich.text import Text
 from armdyn.chain import Chain, Joint, checks
 from armdyn.chain.inertia import Inertia
 from armdyn.chain.pose import Pose
+from armdyn.errors import cut, listed
 from armdyn.output.report import html_table, table
-from armdyn.output.text import one_line
 
 MDH = ("b [m]", "beta [deg]", "d [m]", "theta [deg]")
 TYPES = {"R": "revolute", "P": "prismatic"}
-NAME, NOTE, MOST = 32, 600, 40  # characters of a name and of a note, and names in a list
+NAME, NOTE = 32, 600  # characters of a name and of a note
 
 
 # Programs ----------------------------------------------------------------------------------------
@@ -90,15 +90,15 @@ def renderables(chain: Chain) -> Iterator[RenderableType]:
     yield Text(f"the tip is at {_place(chain.tip)} in the frame of joint {chain.n}")
     yield _link_table(chain)
     yield Text(f"gravity is {_numbers(chain.gravity)} m/s^2 in the base frame")
-    yield Text("frames: " + _names(chain.frame_names))
+    yield Text("frames: " + listed(map(_short, chain.frame_names)))
     for joint, position in chain.locked:
         yield Text(f"locked: {_short(joint)} at {position:g}")
     findings = checks.findings(chain)
     for note in chain.notes:
         if note not in findings:
-            yield Text(f"note: {one_line(note, NOTE)}", style="yellow")
+            yield Text(f"note: {cut(note, NOTE)}", style="yellow")
     for finding in findings:
-        yield Text(f"inconsistent: {one_line(finding, NOTE)}", style="red")
+        yield Text(f"inconsistent: {cut(finding, NOTE)}", style="red")
     if not findings:
         yield Text("consistent: every link is a body that can exist, and every joint moves mass")
 
@@ -146,7 +146,7 @@ def html(chain: Chain, title: str) -> str:
         mass, centre = f"{link.inertia.mass:.4g}", _centre(link.inertia)
         rows.append((str(i), _short(joint.name), *_mdh_row(joint), *limits, mass, centre))
     headings = "", "joint", *MDH, "lower", "upper", "mass [kg]", "centre of mass [m]"
-    notes = "".join(f"<br>note: {escape(one_line(note, NOTE))}" for note in chain.notes)
+    notes = "".join(f"<br>note: {escape(cut(note, NOTE))}" for note in chain.notes)
     return f"<p><b>{escape(title)}</b>{notes}</p>\n" + html_table(headings, rows, words=2)
 
 
@@ -186,10 +186,5 @@ def _numbers(values: Iterable[float]) -> str:
     return "(" + ", ".join(f"{value:.4g}" for value in values) + ")"
 
 
-def _names(names: Sequence[str]) -> str:
-    more = [f"and {len(names) - MOST} more"] if len(names) > MOST else []
-    return ", ".join([*map(_short, names[:MOST]), *more])
-
-
 def _short(name: str) -> str:
-    return one_line(name, NAME)
+    return cut(name, NAME)

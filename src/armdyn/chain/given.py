@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from armdyn.chain.limits import MOST_JOINTS
-from armdyn.errors import ModelError, shorten
+from armdyn.errors import ModelError, shorten, whole
 
 Triple = tuple[float, float, float]
 
@@ -61,16 +61,12 @@ def finite(name: str, value: ArrayLike) -> float:
     return float(found)
 
 
-def is_whole(value: object) -> bool:
-    """Whether something is a whole number: NumPy's time spans pass for one, and are none."""
-    return isinstance(value, int | np.integer) and not isinstance(value, bool | np.timedelta64)
-
-
-def whole(name: str, value: int) -> int:
+def natural(name: str, value: int) -> int:
     """A whole number that is not negative."""
-    if not is_whole(value) or value < 0:
+    found = whole(value)
+    if found is None or found < 0:
         raise ModelError(f"{name} must be a whole number of at least 0, not {shorten(value)}")
-    return int(value)
+    return found
 
 
 def vector(name: str, value: ArrayLike) -> Triple:

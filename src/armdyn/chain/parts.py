@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from armdyn.chain.given import check_name, exactly, finite, is_whole, number
+from armdyn.chain.given import check_name, exactly, finite, number
 from armdyn.chain.inertia import Inertia
 from armdyn.chain.pose import IDENTITY, Pose
-from armdyn.errors import ModelError, shorten
+from armdyn.errors import ModelError, shorten, whole
 
 NUMBERS = (
     *("b", "beta", "d", "theta", "rotor_inertia", "viscous"),
@@ -85,12 +85,13 @@ class Frame:
 
     def __post_init__(self) -> None:
         check_name("frame", self.name)
-        if not is_whole(self.link):
+        link = whole(self.link)
+        if link is None:
             raise ModelError(
                 f"frame {shorten(self.name)}: link is counted from 0, the base -1, not "
                 + shorten(self.link)
             )
-        assign(self, "link", int(self.link))
+        assign(self, "link", link)
         assign(self, "pose", Pose.given(f"frame {shorten(self.name)}", self.pose))
 
 

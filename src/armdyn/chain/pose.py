@@ -41,6 +41,12 @@ def rotation_about(axis: str, angle: float, snap: float = 0.0) -> np.ndarray:
     return matrix
 
 
+def rotation_rpy(roll: float, pitch: float, yaw: float) -> np.ndarray:
+    """Rz(yaw) Ry(pitch) Rx(roll), as URDF has it, shape (3, 3)."""
+    x, y, z = map(rotation_about, "xyz", (roll, pitch, yaw))
+    return z @ y @ x
+
+
 @dataclass(frozen=True)
 class Pose:
     """Where a frame stands in another: ``p_outer = rotation p_inner + translation`` [m]."""

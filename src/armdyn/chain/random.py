@@ -60,7 +60,7 @@ def draw(n: int, joints: str | None, seed: int, structure: Structure) -> Chain:
 
     if not isinstance(structure, str) or structure not in STRUCTURES:
         raise ModelError(unknown("structure", structure, STRUCTURES))
-    n, seed = given.whole("n", n), given.whole("seed", seed)
+    n, seed = given.natural("n", n), given.natural("seed", seed)
     given.check_count(n)
     joints = "R" * n if joints is None else joints
     if not isinstance(joints, str) or len(joints) != n:

@@ -17,8 +17,7 @@ from importlib import import_module
 from typing import Any, NoReturn
 
 import armdyn
-from armdyn.errors import ArmdynError, shorten, unknown
-from armdyn.output.text import one_line
+from armdyn.errors import ArmdynError, cut, shorten, unknown
 
 COMMANDS = ("robots", "show", "compare", "tables", "simulate", "export")
 LONGEST = 600  # characters of a complaint
@@ -59,7 +58,7 @@ def complain(message: str, hint: str = "") -> int:
     """Say in one line what is wrong; the exit status that goes with it."""
     if sys.stderr:
         with suppress(OSError):
-            print(f"armdyn: {one_line(message, LONGEST)}{hint}", file=sys.stderr)
+            print(f"armdyn: {cut(message, LONGEST)}{hint}", file=sys.stderr)
     return WRONG
 
 

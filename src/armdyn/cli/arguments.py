@@ -63,6 +63,14 @@ def items(text: str) -> list[str]:
     return [item.strip() for item in text.split(",") if item.strip()]
 
 
+def number(text: str) -> float:
+    """A number, whose size is for others to judge."""
+    try:
+        return float(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"expected a number, not {shorten(text)}") from None
+
+
 def finite(text: str) -> float:
     """A number that is finite."""
     try:

@@ -11,6 +11,7 @@ from armdyn.comparison.rendering import renderables
 from armdyn.errors import ArmdynError, listed, shorten
 from armdyn.output import files
 from armdyn.output.report import console
+from armdyn.quantities import SEVERAL
 
 HELP = "every method on an arm: operations, time, error"
 
@@ -22,8 +23,7 @@ def add_options(command: argparse.ArgumentParser) -> None:
         "--quantity",
         metavar="LIST",
         default=",".join(comparison.DEFAULT),
-        help=f"what to compute, separated by commas: {', '.join(comparison.QUANTITIES)} "
-        "(default: %(default)s)",
+        help=f"what to compute, separated by commas: {', '.join(SEVERAL)} (default: %(default)s)",
     )
     command.add_argument(
         "--methods", metavar="LIST", help="only these (rnea is newton-euler, aba articulated-body)"

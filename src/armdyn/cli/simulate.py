@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from armdyn.chain import dh
-from armdyn.cli.arguments import add_robot, load
+from armdyn.cli.arguments import add_robot, load, number, whole
 from armdyn.errors import SimulationError, shorten
 from armdyn.output import files
 from armdyn.robot import Robot
@@ -30,12 +30,12 @@ def add_options(command: argparse.ArgumentParser) -> None:
     add = command.add_argument
     add("--q0", metavar="LIST", type=numbers, help="positions to start from [rad or m]")
     add("--qd0", metavar="LIST", type=numbers, default=np.zeros(1), help="speeds to start with")
-    add("--time", metavar="S", type=float, default=1.0, help="how long (default: %(default)s s)")
-    add("--dt", metavar="S", type=float, default=1e-3, help="the step (default: %(default)s s)")
+    add("--time", metavar="S", type=number, default=1.0, help="how long (default: %(default)s s)")
+    add("--dt", metavar="S", type=number, default=1e-3, help="the step (default: %(default)s s)")
     add("--integrator", choices=INTEGRATORS, default="ab4", help="default: %(default)s")
-    add("--every", metavar="N", type=int, default=1, help="keep one step of N")
-    add("--rtol", type=float, help="of DOP853 and LSODA (default: 1e-9)")
-    add("--atol", type=float, help="of DOP853 and LSODA (default: 1e-12)")
+    add("--every", metavar="N", type=whole, default=1, help="keep one step of N")
+    add("--rtol", type=number, help="of DOP853 and LSODA (default: 1e-9)")
+    add("--atol", type=number, help="of DOP853 and LSODA (default: 1e-12)")
     add("--friction", action="store_true", help="with the joints' friction")
     add(
         "--limits",
@@ -54,12 +54,12 @@ def add_options(command: argparse.ArgumentParser) -> None:
     )
     add("--target", metavar="LIST", type=numbers, help="the position that a controller goes to")
     add("--trajectory", choices=["quintic", "cycloidal", "trapezoidal"], help="the way to it")
-    add("--duration", metavar="S", type=float, help="of the trajectory (default: all the time)")
+    add("--duration", metavar="S", type=number, help="of the trajectory (default: all the time)")
     add("--speed", metavar="LIST", type=numbers, help="of trapezoidal (default: the joints' limit)")
     add("--acceleration", metavar="LIST", type=numbers, help="of trapezoidal")
     add("--kp", metavar="LIST", type=numbers, help="stiffness of the controller")
     add("--kd", metavar="LIST", type=numbers, help="its damping")
-    add("--rate", metavar="HZ", type=float, help="of a controller that samples and holds")
+    add("--rate", metavar="HZ", type=number, help="of a controller that samples and holds")
     add("--plot", metavar="FILE", help="draw the motion (.png, .svg, .pdf)")
     add("--save", metavar="FILE", help="write the motion (.npz, .csv)")
     add("--json", action="store_true", help="print JSON")
@@ -169,7 +169,7 @@ def each(robot: Robot, option: str, values: np.ndarray) -> np.ndarray:
     if len(values) not in (1, robot.n):
         raise SimulationError(
             f"{option} has {len(values)} numbers; expected one, or {robot.n} for the joints of "
-            f"{robot.name!r}"
+            f"{shorten(robot.name)}"
         )
     return np.broadcast_to(values, robot.n).copy()
 
@@ -217,7 +217,7 @@ def reference(robot: Robot, q0: np.ndarray, arguments: argparse.Namespace) -> An
             return trajectories.quintic(q0, target, duration)
         case "cycloidal":
             return trajectories.cycloidal(q0, target, duration)
-    speed = np.array([joint.velocity for joint in robot.chain.joints])
+    speed = robot.speed_limits
     if arguments.speed is not None:
         speed = each(robot, "--speed", arguments.speed)
     if arguments.acceleration is None:

@@ -7,7 +7,7 @@ import json
 
 from armdyn.errors import MethodError
 from armdyn.output import files
-from armdyn.output.report import console, progress
+from armdyn.output.report import console, progress_bar
 from armdyn.papers import PAPERS, experiment_figure, find, rendering
 
 HELP = "the papers' tables, published beside counted"
@@ -44,7 +44,7 @@ def run(arguments: argparse.Namespace) -> None:
 def made(keys: list[str]) -> rendering.Tables:
     """The tables of these papers, with a bar on stderr where that is a terminal."""
     papers: rendering.Tables = [(key, find(key).citation, []) for key in keys]
-    with progress() as bar:
+    with progress_bar() as bar:
         task = bar.add_task("", total=sum(len(find(key).tables) for key in keys))
         for key, _, tables in papers:
             bar.update(task, description=f"counting {key}")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -17,19 +17,19 @@ from armdyn.chain import Chain
 from armdyn.comparison import stopwatch
 from armdyn.comparison.exactness import DIGITS, Reference, random_states
 from armdyn.comparison.limits import check_sizes
-from armdyn.comparison.progress import Progress, told
 from armdyn.comparison.ranking import LARGEST, Measured, Ranking, Verdict, ranked
 from armdyn.comparison.stopwatch import Call
 from armdyn.counting import count
 from armdyn.errors import MethodError, as_names, instead, listed, shorten, unknown
 from armdyn.loaders import load
 from armdyn.output import files
+from armdyn.output.progress import told
 from armdyn.papers import published
 from armdyn.quantities import SEVERAL, Task, cheapest, find, program_cost, refusal, shapes
 from armdyn.robot import Robot
 
-QUANTITIES = SEVERAL  # that can be compared
 DEFAULT = ("mass_matrix", "bias")
+Progress = Callable[[str, int, int], object]  # is told what is being done, steps done, all steps
 BATCH = 4096
 STATES = 50  # at which errors are measured; fewer on long arms, whose fifty digits take long
 
@@ -132,7 +132,7 @@ def compare(
         batch: how many states are computed in one call for the time a state in a batch.
         states: at how many random states errors are measured.
         seconds: how long the stopwatch runs for each quantity, on single calls and on batches.
-        progress: is told what is being done, steps done and steps in all; True shows a bar.
+        progress: is told what is being done, steps done and all steps; True: a bar on stderr.
 
     Raises:
         MethodError: for what is not known, or would take too long or too much memory.
@@ -145,9 +145,11 @@ def compare(
     if states is None:
         states = min(STATES, max(3, 4000 // robot.n**2))
     check_sizes(robot.n, quantities, batch, states, seconds)
+    batch, states = int(batch), int(states)  # NumPy's are no JSON
     finished: list[Ranking] = []
     try:
-        with told(progress, robot.name) as tell:
+        news = "what is being done, steps done and all steps"
+        with told(progress, robot.name, news, MethodError) as tell:
             meter = _Meter(tell, sum(len(able) + 2 for able, _ in plan.values()))
             for quantity, (able, refused) in plan.items():
                 bench = _Bench(robot.chain, quantity, batch, states, seconds, meter)
@@ -187,10 +189,10 @@ Able = tuple[list[Method], dict[str, str]]  # methods that apply, and why the ot
 def _plan(chain: Chain, quantities: Sequence[str], names: Sequence[str] | None) -> dict[str, Able]:
     """What is to be compared; every name must be known, and each quantity have one of them."""
     if not quantities:
-        raise MethodError(f"no quantity to compare; known: {listed(QUANTITIES)}")
+        raise MethodError(f"no quantity to compare; known: {listed(SEVERAL)}")
     for quantity in quantities:
-        if quantity not in QUANTITIES:
-            raise MethodError(unknown("methods to compare for quantity", quantity, QUANTITIES))
+        if quantity not in SEVERAL:
+            raise MethodError(unknown("methods to compare for quantity", quantity, SEVERAL))
     if names is not None:
         names = [ALIASES.get(name, name) for name in names]
         _check_names(names, {quantity: catalogue.methods(quantity) for quantity in quantities})

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from armdyn.chain import Chain
-from armdyn.errors import MethodError
+from armdyn.errors import MethodError, shorten
 from armdyn.quantities import NEGLIGIBLE, QUANTITIES, ROUNDING, Task, formula, reference
 
 DIGITS = 50
@@ -80,7 +80,7 @@ class Reference:
             try:
                 self._truth = _evaluated(formula(chain, Decimal, task), Decimal, columns)
             except (ZeroDivisionError, InvalidOperation):
-                raise MethodError(f"{quantity} of {chain.name!r} divides by zero") from None
+                raise MethodError(f"{quantity} of {shorten(chain.name)} divides by zero") from None
         size = np.abs(self._by_joint(self._truth, chain.n)).max(axis=(0, 2))
         largest = size.max() or 1.0
         self._scale = np.where(size < NEGLIGIBLE * largest, largest, size)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from armdyn.errors import MethodError, shorten
+from armdyn.errors import MethodError, shorten, whole
 from armdyn.quantities import ORDER, Task, shapes
 
 MOST_BYTES = 4 * 10**9  # of memory, for a batch or for states in fifty digits
@@ -25,7 +25,7 @@ def check_sizes(n: int, quantities: Sequence[str], batch: int, states: int, seco
         seconds: on the stopwatch, for a quantity.
     """
     for name, value in (("batch", batch), ("states", states)):
-        if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+        if (whole(value) or 0) < 1:
             raise MethodError(f"{name} is {shorten(value)}; expected 1 or more, a whole number")
     given = 8 * len(ORDER) * n
     largest = max(sum(map(math.prod, shapes(n, [Task(name)]))) for name in quantities)

@@ -16,9 +16,9 @@ from rich.console import Console, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from armdyn.chain.description import html_table
 from armdyn.comparison import Comparison
 from armdyn.comparison.ranking import Measured, Ranking
+from armdyn.output.report import html_table
 
 USUAL = 90  # columns from which no word is abbreviated,
 ROOMY, WIDE = 116, 140  # from which it says where in a paper, and from which there are bars
@@ -58,12 +58,11 @@ def title(comparison: Comparison, ranking: Ranking) -> str:
 
 def legend(comparison: Comparison) -> str:
     """What the columns say."""
-    slow = "" if comparison.back_end == "llvm" else f" Back end: {comparison.back_end}."
     return (
         "Operations on a generic arm with such joints, as the paper prints them or, in brackets, "
         "as counted here; and of the program for this arm (a division as 8). Time of a call from "
         f"Python, and of a state in batches of {comparison.batch}, on one thread of "
-        f"{comparison.cpu}.{slow} Largest error at {comparison.states} random states against "
+        f"{comparison.cpu}. Largest error at {comparison.states} random states against "
         f"{comparison.digits} digits, relative to the largest number that the joint has. *: what "
         "Robot chooses."
     )

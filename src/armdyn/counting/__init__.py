@@ -55,7 +55,7 @@ from armdyn.counting.polynomial import Polynomial
 from armdyn.counting.rules import sealing
 from armdyn.counting.scalars import Counted, Position, Tally
 from armdyn.counting.tapes import StageTape
-from armdyn.errors import MethodError, as_names, shorten, unknown
+from armdyn.errors import MethodError, as_names, listed, meant, shorten, unknown
 from armdyn.program.passes import needed
 from armdyn.program.program import Op, Program
 from armdyn.program.tape import Tape
@@ -120,9 +120,10 @@ def count(
     else:
         counters = _read(chain, jobs, kind == "shared", stage)
     if (stage or "") not in counters:
-        known = ", ".join(sorted(filter(None, counters))) or "none"
         by = ", ".join(found.name for _, found in jobs)
-        raise MethodError(f"{quantity} by {by} has no stage {shorten(stage)}; it has: {known}")
+        known = sorted(filter(None, counters))
+        hint = f"{meant(stage, known)}it has: {listed(known) or 'none'}"
+        raise MethodError(f"{quantity} by {by} has no stage {shorten(stage)}; {hint}")
     return Count(**counters[stage or ""])
 
 
@@ -168,8 +169,8 @@ def _jobs(chain: Chain, quantity: Asked, method: str | None) -> list[Job]:
     for quantities, found in jobs:
         reason = found.refuses(natural)
         if reason:
-            what = " and ".join(quantities)
-            raise MethodError(f"{what} by {found.name} does not apply to {chain.name}: {reason}")
+            what = f"{' and '.join(quantities)} by {found.name}"
+            raise MethodError(f"{what} does not apply to {shorten(chain.name)}: {reason}")
     return jobs
 
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
-from armdyn.errors import MethodError
+from armdyn.errors import MethodError, shorten
 
 TERM = re.compile(r"([+-]?)(\d+(?:\.\d+|/\d+)?)?(n(?:\^(\d+))?)?")
 
@@ -27,7 +27,9 @@ class Polynomial:
             match = TERM.match(rest)
             sign, number, power, exponent = match.groups() if match else ("", None, None, None)
             if match is None or not (number or power):
-                raise MethodError(f"{text!r} is no polynomial in n; expected one like 3n^2-0.5n+1")
+                raise MethodError(
+                    f"{shorten(text)} is no polynomial in n; expected one like 3n^2-0.5n+1"
+                )
             k = int(exponent or 1) if power else 0
             found[k] = found.get(k, Fraction(0)) + Fraction(sign + (number or "1"))
             rest = rest[match.end() :]

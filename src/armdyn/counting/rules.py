@@ -8,7 +8,6 @@ that module nor an algorithm knows of it.
 
 from __future__ import annotations
 
-import os
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -18,13 +17,11 @@ from typing import Any
 from armdyn.algorithms.stages import stored_zero
 from armdyn.chain.arm import Arm
 from armdyn.counting.scalars import Counted, Tally, Turn
+from armdyn.engine.forks import free_in_children
 from armdyn.spatial import Rotation, Scalar, Symmetric, Vector
 
 _tally: ContextVar[Tally | None] = ContextVar("tally", default=None)
-_one_count_at_a_time = threading.Lock()
-if hasattr(os, "register_at_fork"):  # in the child a thread that is not there may hold it
-    renew = _one_count_at_a_time._at_fork_reinit  # type: ignore[attr-defined]
-    os.register_at_fork(after_in_child=renew)
+_one_count_at_a_time = free_in_children(threading.Lock())
 
 
 @contextmanager

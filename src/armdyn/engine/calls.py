@@ -27,7 +27,6 @@ from __future__ import annotations
 
 import functools
 import math
-import os
 import threading
 from collections.abc import Callable
 from ctypes import CFUNCTYPE, PYFUNCTYPE, byref, c_int64, c_size_t, c_void_p
@@ -38,7 +37,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from armdyn.engine import blocks, workers
+from armdyn.engine import blocks, forks, workers
 from armdyn.engine.blocks import Shape
 from armdyn.errors import ShapeError, listed, shorten, whole_number
 
@@ -58,6 +57,7 @@ WORTH_THREADS = 3e5  # nanoseconds of work, as estimated, above which threads pa
 WORTH_THREADS_IN_C = 4e4  # and where the C front spreads it over its own
 MOST_ARGUMENTS, MOST_RESULTS = 4, 32
 ALL = slice(None)
+COMPILING = forks.free_in_children(threading.RLock())  # held while a kernel is made
 
 
 class Options(NamedTuple):
@@ -213,7 +213,7 @@ class CarefulPath:
         """Where a kernel begins; compiles it if this is the first need of it."""
         place = (kind == "batch") + 2 * (dtype is FLOAT32)
         if not self.table[place]:
-            with _Compiling.lock:
+            with COMPILING:
                 if not self.table[place]:
                     self.table[place] = self._compile(kind, dtype.name)
         return self.table[place]
@@ -398,18 +398,3 @@ def check_target(
     for other, array in taken.items():
         if np.may_share_memory(target, array):
             raise ShapeError(f"{name} overlaps {other}; expected memory of its own")
-
-
-class _Compiling:
-    """The lock under which kernels are compiled."""
-
-    lock = threading.RLock()
-
-    @classmethod
-    def renew(cls) -> None:
-        """In a child process, where a thread of the parent may hold the lock for ever."""
-        cls.lock = threading.RLock()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_Compiling.renew)

@@ -12,11 +12,20 @@ import os
 import sys
 import threading
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 from armdyn.engine import jit
 
+L = TypeVar("L")  # Lock or RLock
+
 _held: list[Any] = []  # llvmlite's lock, for each fork under way
+
+
+def free_in_children(lock: L) -> L:
+    """The lock, which is made anew in a child: a thread that is not there may hold it for ever."""
+    if hasattr(os, "register_at_fork"):
+        os.register_at_fork(after_in_child=lock._at_fork_reinit)  # type: ignore[attr-defined]
+    return lock
 
 
 def hold() -> None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from xml.parsers import expat
 
 from armdyn.chain.limits import MAX_BYTES, MAX_DEPTH, MAX_ELEMENTS
-from armdyn.errors import LONGEST, ArmdynError, ModelError, shorten
+from armdyn.errors import ArmdynError, ModelError, cut, shorten
 
 FOREIGN = {  # what people have in place of a URDF, by its root, and what to do about it
     "sdf": "SDF, which armdyn does not read; convert it to URDF",
@@ -128,13 +128,13 @@ class _Builder:
     def start(self, tag: str, attributes: dict[str, str]) -> None:
         if len(self.open) == MAX_DEPTH:
             raise ModelError(
-                f"line {self.parser.CurrentLineNumber}: <{tag[:LONGEST]}> stands {MAX_DEPTH + 1} "
+                f"line {self.parser.CurrentLineNumber}: <{cut(tag)}> stands {MAX_DEPTH + 1} "
                 f"elements deep; expected at most {MAX_DEPTH}"
             )
         self.elements += 1
         if self.elements > MAX_ELEMENTS:
             raise ModelError(
-                f"line {self.parser.CurrentLineNumber}: <{tag[:LONGEST]}> is element number "
+                f"line {self.parser.CurrentLineNumber}: <{cut(tag)}> is element number "
                 f"{self.elements}; expected at most {MAX_ELEMENTS}"
             )
         element = Element(tag, attributes, self.label(tag, attributes), [])
@@ -149,13 +149,13 @@ class _Builder:
 
     def label(self, tag: str, attributes: dict[str, str]) -> str:
         if "name" in attributes:
-            return f"{tag[:LONGEST]} {shorten(attributes['name'])}"
+            return f"{cut(tag)} {shorten(attributes['name'])}"
         if len(self.open) > 1:
-            return f"{self.open[-1].label}: {tag[:LONGEST]}"
-        return f"<{tag[:LONGEST]}> on line {self.parser.CurrentLineNumber}"
+            return f"{self.open[-1].label}: {cut(tag)}"
+        return f"<{cut(tag)}> on line {self.parser.CurrentLineNumber}"
 
     def refuse_doctype(self, name: str, *declared: object) -> None:
         raise ModelError(
-            f"line {self.parser.CurrentLineNumber}: <!DOCTYPE {name[:LONGEST]}> is refused, and "
+            f"line {self.parser.CurrentLineNumber}: <!DOCTYPE {cut(name)}> is refused, and "
             "with it every entity; expected plain XML without a document type"
         )

@@ -18,7 +18,7 @@ from armdyn.chain import Chain, Frame, Joint, Link, dh
 from armdyn.chain.dh import EARTH, SNAP
 from armdyn.chain.given import check_count, is_symmetric, snap_angle, vector
 from armdyn.chain.inertia import Inertia
-from armdyn.chain.pose import IDENTITY, Pose, rotation_about
+from armdyn.chain.pose import IDENTITY, Pose, rotation_rpy
 from armdyn.errors import ModelError
 from armdyn.loaders.tables import MATRIX, NUMBER, PAIR, VECTOR, Table, parse
 
@@ -170,8 +170,7 @@ def _pose(row: Table, style: Style) -> Pose:
         for key, angle, turned in zip(("roll", "pitch", "yaw"), angles, turns, strict=True):
             style.notes.extend(dh.moved(f"{row.where}: {key}", angle, turned))
             style.notes.extend(dh.in_degrees(f"{row.where}: {key}", angle))
-        x, y, z = map(rotation_about, "xyz", turns)
-        return Pose.of(z @ y @ x, shift)
+        return Pose.of(rotation_rpy(*turns), shift)
     turn = row.array("rotation", MATRIX, default=IDENTITY.rotation)
     try:
         return Pose.from_matrix(Pose.of(turn, shift).matrix)

@@ -19,7 +19,7 @@ from armdyn.chain.dh import EARTH, SNAP
 from armdyn.chain.given import Triple, choice, snap_angle, triple
 from armdyn.chain.inertia import Inertia
 from armdyn.chain.limits import LARGEST
-from armdyn.chain.pose import IDENTITY, Pose, rotation_about
+from armdyn.chain.pose import IDENTITY, Pose, rotation_rpy
 from armdyn.errors import ModelError, shorten
 from armdyn.loaders.markup import FOREIGN, Element, parse
 from armdyn.loaders.normal_frames import PARALLEL, ROUNDING
@@ -145,8 +145,7 @@ class Reader:
         moved = sum(abs(turn - angle) for turn, angle in zip(turns, angles, strict=True))
         self.notes += dh.in_degrees(f"{origin.label} rpy", *angles)
         self.note(origin, "rpy", moved, "quarter turns")
-        x, y, z = map(rotation_about, "xyz", turns)
-        return Pose.of(z @ y @ x, shift)
+        return Pose.of(rotation_rpy(*turns), shift)
 
     def axis(self, element: Element | None) -> Triple:
         """An <axis> as a unit vector; one within snap of a coordinate axis becomes it."""

@@ -11,8 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from armdyn.errors import ArmdynError, listed
-from armdyn.output.text import one_line
+from armdyn.errors import ArmdynError, listed, shorten
 
 
 @contextmanager
@@ -110,4 +109,4 @@ def save_picture(drawn: Any, path: str | Path) -> None:
 
 
 def _quoted(path: str | Path) -> str:
-    return one_line(repr(str(path)))
+    return shorten(str(path))

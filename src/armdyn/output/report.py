@@ -51,7 +51,7 @@ def console() -> Screen:
     return screen if screen.is_terminal else Screen(WIDTH)
 
 
-def progress() -> Progress:
+def progress_bar() -> Progress:
     """A bar on stderr, where a person sees it, which is gone when all is done."""
     screen = Console(stderr=True)
     seen = screen.is_terminal or screen.is_jupyter
@@ -84,5 +84,6 @@ def html_table(
         sides = ["left" if k < words else "right" for k in range(len(row))]
         pairs = zip(sides, map(escape, row), strict=True)
         cells = "".join(f'<td style="text-align:{side}">{cell}</td>' for side, cell in pairs)
-        lines.append(f'<tr style="{style}">{cells}</tr>')
+        line = f'<tr style="{style}">' if style else "<tr>"
+        lines.append(f"{line}{cells}</tr>")
     return "<table>\n" + "\n".join(lines) + "\n</table>"

@@ -15,6 +15,7 @@ from armdyn.chain import Chain
 from armdyn.engine import function
 from armdyn.engine.workers import by_default
 from armdyn.errors import SimulationError, whole_number
+from armdyn.output.progress import told
 from armdyn.quantities import Task
 from armdyn.robot import Robot
 from armdyn.simulation import arguments
@@ -93,7 +94,9 @@ def simulate(
     batch, states = q.shape[:-1], math.prod(q.shape[:-1])
     if threads is not None:
         threads = whole_number("threads", threads, SimulationError)
-    with arguments.reporter(progress, robot.name) as report, by_default(threads):
+    news = "the steps done and all steps"
+    bar = told(progress, f"simulating {robot.name}", news, SimulationError)
+    with bar as report, by_default(threads):
         begun = time.perf_counter()
         problem = Problem(
             robot.chain,

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,7 +12,15 @@ from numpy.typing import ArrayLike
 
 from armdyn.chain import Chain
 from armdyn.engine.calls import real_array
-from armdyn.errors import MethodError, ShapeError, SimulationError, shorten
+from armdyn.errors import (
+    MethodError,
+    ShapeError,
+    SimulationError,
+    listed,
+    meant,
+    shorten,
+    whole,
+)
 
 Progress = Callable[[int, int], object]  # is told the steps done, and all steps
 
@@ -24,7 +31,8 @@ WHOLE = 1e-9  # how near to a whole number a quotient of times must be, relative
 def check_choice(name: str, value: Any, known: Sequence[str]) -> None:
     """Refuses what is not one of some names."""
     if not isinstance(value, str) or value not in known:
-        raise MethodError(f"{name} is {shorten(value)}; expected one of {', '.join(known)}")
+        hint = f"{meant(value, known)}expected one of {listed(known)}"
+        raise MethodError(f"{name} is {shorten(value)}; {hint}")
 
 
 def flag(name: str, value: Any) -> bool:
@@ -57,7 +65,7 @@ def finite(name: str, value: ArrayLike) -> np.ndarray:
 def whole_steps(t: float, dt: float, every: int, row: int) -> int:
     """The number of steps, of which every so many leaves a row of so many bytes."""
     quotient = positive("t", t) / positive("dt", dt)
-    if not isinstance(every, (int, np.integer)) or isinstance(every, bool) or every < 1:
+    if (whole(every) or 0) < 1:
         raise SimulationError(f"every is {shorten(every)}; expected a positive whole number")
     size, most = (quotient / min(every, MOST_STEPS) + 1) * row, memory()
     if quotient > MOST_STEPS or size > most:
@@ -117,24 +125,6 @@ def check_solvable(chain: Chain, integrator: str, friction: bool) -> None:
     dry = [joint.name for joint in chain.joints if any(joint.coulomb)]
     if integrator == "midpoint" and friction and dry:
         raise SimulationError(
-            f"midpoint cannot follow the Coulomb friction of joint {dry[0]!r}, whose jump leaves "
-            "its equation without a solution; expected ab4, rk4 or an adaptive integrator"
-        )
-
-
-@contextmanager
-def reporter(progress: Any, robot: str) -> Iterator[Progress | None]:
-    """Whom to tell how far the simulation is: nobody, a bar on stderr, or a function."""
-    if progress is True:
-        from armdyn.output.report import progress as bars  # takes longer than a short motion
-
-        with bars() as bar:
-            task = bar.add_task(f"simulating {robot}", total=None)
-            yield lambda done, steps: bar.update(task, completed=done, total=steps)
-    elif progress is None or progress is False or callable(progress):
-        yield progress or None
-    else:
-        raise SimulationError(
-            f"progress is {shorten(progress)}; expected True, or a function of the steps done and "
-            "all steps"
+            f"midpoint cannot follow the Coulomb friction of joint {shorten(dry[0])}, whose jump "
+            "leaves its equation without a solution; expected ab4, rk4 or an adaptive integrator"
         )

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from armdyn.simulation.integrators import AB4, RK4
-from armdyn.simulation.marching import March, Routine, Table, routine
+from armdyn.simulation.marching import March, Pointers, Routine, routine
 from armdyn.simulation.step import Step
 from armdyn.simulation.stepper import PAST, Problem, Stepper, Window, constant, torque_rows
 
@@ -106,7 +106,7 @@ class SamplingStepper(Stepper):
         tables = []
         for each in self.routines:
             inputs, outputs = rows_of(each.step, self.problem, self.window, first, last)
-            tables.append(Table(last - first, [*inputs, *outputs]))
+            tables.append(Pointers(last - first, [*inputs, *outputs]))
         March(self.routines, tables).go(bytes(plan))
 
 

@@ -44,13 +44,13 @@ class Routine:
         self, steps: int, inputs: Sequence[np.ndarray], outputs: Sequence[np.ndarray]
     ) -> None:
         """So many steps: the k-th reads row k of every input and writes row k of every output."""
-        March([self], [Table(steps, [*inputs, *outputs])]).go(bytes(steps))
+        March([self], [Pointers(steps, [*inputs, *outputs])]).go(bytes(steps))
 
 
 class March:
     """Steps that are ready to be made: by several routines in turns, each with its table."""
 
-    def __init__(self, routines: Sequence[Routine], tables: Sequence[Table]) -> None:
+    def __init__(self, routines: Sequence[Routine], tables: Sequence[Pointers]) -> None:
         self.states, self._tables = tables[0].states, tables
         self._turns = tuple(
             (routine.address(self.states), routine.inputs, table.pointers, table.strides)
@@ -95,8 +95,8 @@ def routine(chain: Chain, step: Step, dtype: str) -> Routine:
     return Routine(chain, step, dtype)
 
 
-class Table:
-    """Pointers to the rows of arrays; ``rows`` are addresses in this table."""
+class Pointers:
+    """Pointers to the rows of arrays; ``rows`` are the addresses of its own rows."""
 
     def __init__(self, steps: int, arrays: Sequence[np.ndarray]) -> None:
         self.arrays, self.states = arrays, arrays[-1].shape[1]  # the arrays stay in memory
@@ -107,9 +107,9 @@ class Table:
         begin = self.pointers.ctypes.data
         self.rows = range(begin, begin + self.pointers.nbytes, self.pointers.strides[0])
 
-    def moved(self, states: int) -> Table:
+    def moved(self, states: int) -> Pointers:
         """A table of pointers that begin so many states later."""
-        return Table(len(self.pointers), [array[:, states:] for array in self.arrays])
+        return Pointers(len(self.pointers), [array[:, states:] for array in self.arrays])
 
 
 def as_rows(array: np.ndarray, count: int, states: int, dtype: np.dtype) -> np.ndarray:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from armdyn.simulation.marching import March, Table, routine
+from armdyn.simulation.marching import March, Pointers, routine
 from armdyn.simulation.step import Step
 from armdyn.simulation.stepper import (
     BrokenOff,
@@ -69,7 +69,7 @@ class MidpointStepper(Stepper):
     def _advance(self, first: int, last: int) -> None:
         p, guess = np.empty((2, last - first + 1, *self.p.shape), self.problem.dtype)
         p[0], guess[0] = self.p, self.guess
-        march = March([self.routine] * 3, self._tables(first, last, p, guess))
+        march = March([self.routine] * 3, self._pointers(first, last, p, guess))
         for step in range(first, last):
             self.step, k = step, step - first
             self._make(step, guess[k], march, k)
@@ -106,7 +106,7 @@ class MidpointStepper(Stepper):
             q = self.window.q[self.window.row(step)] + h / 2 * v
             self.tau[:] = self.problem.torque.at(np.array([(step + 0.5) * h]), q[None], v[None])
 
-    def _tables(self, first: int, last: int, p: np.ndarray, guess: np.ndarray) -> list[Table]:
+    def _pointers(self, first: int, last: int, p: np.ndarray, guess: np.ndarray) -> list[Pointers]:
         """Pointers for the first call of each step, and from either v to the other."""
         w, problem = self.window, self.problem
         k, count = w.row(first), last - first
@@ -121,7 +121,7 @@ class MidpointStepper(Stepper):
         fresh = guess, constant(np.inf, problem), constant(1.0, problem)
         outputs = [w.q[k + 1 :], w.qd[k + 1 :], p[1:], guess[1:]]
         return [
-            Table(count, [w.q[k:], w.qd[k:], p, *source, h, *torque, *outputs, *target])
+            Pointers(count, [w.q[k:], w.qd[k:], p, *source, h, *torque, *outputs, *target])
             for source, target in (
                 (fresh, iterates[0]),
                 (iterates[0], iterates[1]),

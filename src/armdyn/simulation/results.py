@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from armdyn.errors import ArmdynError
+from armdyn.errors import ArmdynError, shorten
 from armdyn.output.files import check_writable, written
 from armdyn.robot import Robot
 
@@ -42,7 +42,7 @@ class Violation(NamedTuple):
         state = "" if self.state is None else f" in state {self.state}"
         of = "" if self.kind == "position" else f" of {self.kind}"
         return (
-            f"joint {self.joint!r} passes its {self.side} limit{of} {self.limit:.6g} at "
+            f"joint {shorten(self.joint)} passes its {self.side} limit{of} {self.limit:.6g} at "
             f"t = {self.t:.6g} s{state} and reaches {self.worst:.6g}"
         )
 
@@ -190,9 +190,11 @@ class Result:
 
     def _repr_html_(self) -> str:
         """A table of the joints for notebooks."""
-        heads = ("joint", "start", "end", "least", "most", "top speed", "top torque")
+        from armdyn.output.report import html_table
+
+        headings = ("joint", "start", "end", "least", "most", "top speed", "top torque")
         axes = tuple(range(self.q.ndim - 1))
-        rows = [
+        columns = [
             self.q[..., 0, :].reshape(-1, self.robot.n)[0],
             self.q[..., -1, :].reshape(-1, self.robot.n)[0],
             np.nanmin(self.q, axis=axes),
@@ -200,21 +202,15 @@ class Result:
             np.nanmax(np.abs(self.qd), axis=axes),
             np.nanmax(np.abs(self.tau), axis=axes),
         ]
-        body = "".join(
-            f"<tr><td>{escape(name)}</td>"
-            + "".join(f"<td style='text-align:right'>{row[i]:.4g}</td>" for row in rows)
-            + "</tr>"
+        cells = [
+            [name, *(f"{column[i]:.4g}" for column in columns)]
             for i, name in enumerate(self.robot.joint_names)
-        )
-        head = "".join(f"<th>{name}</th>" for name in heads)
-        return (
-            f"<p>{escape(self.summary())}</p><table><thead><tr>{head}</tr></thead>"
-            f"<tbody>{body}</tbody></table>"
-        )
+        ]
+        return f"<p>{escape(self.summary())}</p>\n" + html_table(headings, cells)
 
 
 def check_path(path: str | Path) -> None:
     """Refuse a file that a result could not be saved to."""
     if Path(path).suffix.lower() not in (".npz", ".csv"):
-        raise ArmdynError(f"cannot save to {str(path)!r}; expected a name in .npz or .csv")
+        raise ArmdynError(f"cannot save to {shorten(str(path))}; expected a name in .npz or .csv")
     check_writable(path)

@@ -6,7 +6,7 @@ import time
 
 import numpy as np
 
-from armdyn.errors import SimulationError
+from armdyn.errors import SimulationError, shorten
 from armdyn.robot import Robot
 from armdyn.simulation.adaptive import AdaptiveStepper
 from armdyn.simulation.arguments import Progress
@@ -149,11 +149,12 @@ class Run:
         speed, bad = self.window.qd[self.window.row(step - 1)], self._bad(step)
         fastest = np.argmax(np.where(bad, np.abs(speed), -1))
         state, joint = np.unravel_index(fastest, bad.shape)
+        name = shorten(self.robot.joint_names[joint])
         where = f" of state {state}" if self.batch else ""
         return (
-            f"the simulation diverged at t = {step * self.problem.dt:.6g} s: joint "
-            f"{self.robot.joint_names[joint]!r}{where} is no longer finite, after a speed of "
-            f"{speed[state, joint]:.3g}; expected a smaller dt or smaller torques"
+            f"the simulation diverged at t = {step * self.problem.dt:.6g} s: joint {name}{where} "
+            f"is no longer finite, after a speed of {speed[state, joint]:.3g}; expected a "
+            "smaller dt or smaller torques"
         )
 
     def _whole_until(self) -> int:

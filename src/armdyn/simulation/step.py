@@ -24,7 +24,7 @@ from armdyn.spatial import Scalar, select_lt
 
 Vector = np.ndarray  # of n traced scalars
 Vectors = tuple[Vector, ...]
-Torque = Callable[[float, Vector, Vector], Vector]  # at a fraction of the step
+TorqueAt = Callable[[float, Vector, Vector], Vector]  # at a fraction of the step
 
 NODES: dict[str, tuple[float, ...]] = {  # fractions of a step at which the torque is needed
     "control": (0,),
@@ -128,13 +128,13 @@ class Model:
         """A quantity by its cheapest method."""
         return self._done(Task(quantity), *state)
 
-    def rate(self, torque: Torque, c: float, q: Vector, qd: Vector) -> tuple[Vector, Vector]:
+    def rate(self, torque: TorqueAt, c: float, q: Vector, qd: Vector) -> tuple[Vector, Vector]:
         """(qdd, tau) as integrators ask for it, at a fraction c of the step."""
         tau = torque(c, q, qd)
         task = Task("forward_dynamics", friction=self.friction)
         return self._done(task, q, qd, tau), tau
 
-    def force(self, torque: Torque, q: Vector, qd: Vector) -> Vector:
+    def force(self, torque: TorqueAt, q: Vector, qd: Vector) -> Vector:
         """The rate of the momentum at the midpoint, dT/dq - g(q) + tau, less friction."""
         tau = torque(1 / 2, q, qd)
         _, slope = momentum_and_slope(self.arm, list(q), list(qd))
@@ -154,21 +154,21 @@ class Model:
 # The texts: vectors in, in the order of STATE, vectors out ---------------------------------------
 
 
-def _control(model: Model, torque: Torque, step: Step, q: Vector, qd: Vector) -> Vectors:
+def _control(model: Model, torque: TorqueAt, step: Step, q: Vector, qd: Vector) -> Vectors:
     return (torque(0, q, qd),)
 
 
-def _momentum(model: Model, torque: Torque, step: Step, q: Vector, qd: Vector) -> Vectors:
+def _momentum(model: Model, torque: TorqueAt, step: Step, q: Vector, qd: Vector) -> Vectors:
     p, _ = momentum_and_slope(model.arm, list(q), list(qd))
     return (np.array(p, dtype=object) + np.array(model.arm.rotor_inertia) * qd,)
 
 
-def _ab4(model: Model, torque: Torque, step: Step, q: Vector, *rest: Vector) -> Vectors:
+def _ab4(model: Model, torque: TorqueAt, step: Step, q: Vector, *rest: Vector) -> Vectors:
     rate = partial(model.rate, torque)
     return _without_given_torque(step, AB4.step(rate, rest[7], q, rest[:4], rest[4:7]))
 
 
-def _rk4(model: Model, torque: Torque, step: Step, q: Vector, qd: Vector, h: Vector) -> Vectors:
+def _rk4(model: Model, torque: TorqueAt, step: Step, q: Vector, qd: Vector, h: Vector) -> Vectors:
     return _without_given_torque(step, RK4.step(partial(model.rate, torque), h, q, qd))
 
 
@@ -182,7 +182,7 @@ SLOW = 1e-6  # [rad/s], the least that changes are relative to
 
 def _midpoint(
     model: Model,
-    torque: Torque,
+    torque: TorqueAt,
     step: Step,
     q: Vector,
     qd: Vector,

@@ -13,7 +13,7 @@ import numpy as np
 
 from armdyn.chain import Chain
 from armdyn.engine.calls import real_array
-from armdyn.errors import ShapeError, SimulationError
+from armdyn.errors import ShapeError, SimulationError, shorten
 from armdyn.simulation.arguments import as_whole, finite
 from armdyn.simulation.controllers import Controller
 from armdyn.simulation.marching import routine
@@ -137,7 +137,8 @@ class FunctionTorque(Torque):
             where = f" of state {first + state}" if self.batch else ""
             raise TorqueNotFinite(
                 f"tau(t, q, qd) answered {tau[state, joint]} at t = {t:.6g} s, and the simulation "
-                f"diverged at once in joint {self.joints[joint]!r}{where}; expected finite torques"
+                f"diverged at once in joint {shorten(self.joints[joint])}{where}; expected finite "
+                "torques"
             )
 
 

@@ -22,9 +22,8 @@ class Watch:
 
     def __init__(self, robot: Robot, mode: str, batch: tuple[int, ...]) -> None:
         self.names, self.mode, self.alone = robot.joint_names, mode, not batch
-        states, joints = int(np.prod(batch)), robot.chain.joints
-        speed = np.array([joint.velocity for joint in joints])
-        effort = np.array([joint.effort for joint in joints])
+        states = int(np.prod(batch))
+        speed, effort = robot.speed_limits, robot.effort_limits
         self.position = Limit("position", robot.limits.T, states)
         self.speed = Limit("speed", np.stack([-speed, speed]), states)
         self.effort = Limit("effort", np.stack([-effort, effort]), states)
