@@ -67,15 +67,47 @@ def christoffel(arm: Arm, q: Sequence[Scalar]) -> list[list[Row]]:
     """Gamma(q), shape (n, n, n): w_j . W_ik with W_ik = P_k x v_i + B_k w_i."""
     n, bodies = arm.n, composite_bodies(arm, q)
     Gamma: list[list[Row]] = [[[0] * n for _ in range(n)] for _ in range(n)]
+    for (i, k), W in turns(bodies).items():
+        for j in range(k + 1):
+            Gamma[i][j][k] = Gamma[i][k][j] = bodies[j].w @ W
+            if j <= i:
+                Gamma[k][j][i] = Gamma[k][i][j] = -Gamma[i][j][k]
+    return Gamma
+
+
+def coriolis_matrix(arm: Arm, q: Sequence[Scalar], qd: Sequence[Scalar]) -> list[Row]:
+    """C(q, qd), shape (n, n): sum over k of Gamma_ijk qd_k, in n^2 steps.
+
+    The symbols of a pair share W_ik, so that their sums are products of sums: of the joints'
+    twists, w = sum of qd_k w_k over k <= j, link j's angular velocity; and of the turns,
+    T = sum of qd_k W_ik, which grows along row i of C, the turns of joint i by joints beyond it
+    first, then less those of the joints before it by joint i.
+    """
+    n, bodies = arm.n, composite_bodies(arm, q)
+    W, w = turns(bodies), [ZERO]
+    for speed, body in zip(qd, bodies, strict=True):
+        w.append(w[-1] + speed * body.w)
+    C: list[Row] = [[0] * n for _ in range(n)]
+    for i in range(n):
+        T = ZERO
+        for j in reversed(range(i + 1, n)):
+            T = T + qd[j] * W[i, j]
+            C[i][j] = bodies[j].w @ T + w[j] @ W[i, j]
+        C[i][i] = bodies[i].w @ T
+        for j in reversed(range(i)):
+            C[i][j] = bodies[j].w @ T - w[j + 1] @ W[j, i]
+            T = T - qd[j] * W[j, i]
+    return C
+
+
+def turns(bodies: Sequence[Body]) -> dict[tuple[int, int], Vector]:
+    """W_ik = P_k x v_i + B_k w_i of each pair of joints i < k, by ``[i, k]``."""
+    W = {}
     for k, body in enumerate(bodies):
         B = turning(body)
-        for i in range(k):
-            W = body.P.cross(bodies[i].v) + Vector(*(row @ bodies[i].w for row in B))
-            for j in range(k + 1):
-                Gamma[i][j][k] = Gamma[i][k][j] = bodies[j].w @ W
-                if j <= i:
-                    Gamma[k][j][i] = Gamma[k][i][j] = -Gamma[i][j][k]
-    return Gamma
+        for i, joint in enumerate(bodies[:k]):
+            W[i, k] = body.P.cross(joint.v) + Vector(*(row @ joint.w for row in B))
+    return W
 
 
 def turning(body: Body) -> Matrix:
