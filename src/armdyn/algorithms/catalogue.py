@@ -44,8 +44,8 @@ if TYPE_CHECKING:
 
 FAR = 100.0  # times the largest m |c|^2 that a body can have: it costs as much accuracy
 
-FLAT = "bodies flat across their axes"
 SUMS = "angles of parallel joints summed"
+FLAT = f"{SUMS}, bodies flat across their axes"
 
 # What users may know a method as.
 ALIASES = {"rnea": "newton-euler", "aba": "articulated-body"}
@@ -170,13 +170,6 @@ CATALOGUE: dict[str, tuple[Method, ...]] = {
         ),
         Method("newton-euler-sums", newton_euler_sums.bias, "armdyn", SUMS, "minimal"),
         Method("newton-euler-flat", newton_euler_flat.bias, "armdyn", FLAT, "flat"),
-        Method(
-            "newton-euler-flat-sums",
-            newton_euler_flat.bias_with_sums,
-            "armdyn",
-            f"{FLAT}, {SUMS}",
-            "flat",
-        ),
         Method("lagrange", lagrange.bias, "zomaya1988", "eqs. 2, 5, and 16 in order"),
         Method("kic", kic.bias, "kang", "eqs. 8, 10", refuses=without_centres),
         Method(
@@ -217,11 +210,11 @@ CATALOGUE: dict[str, tuple[Method, ...]] = {
     "coriolis_matrix": (
         Method("newton-euler", newton_euler.coriolis_matrix, "armdyn", "the polarised bias"),
         Method(
-            "echeandia-wensing-minimal",
+            "echeandia-wensing-flat",
             echeandia_wensing.coriolis_matrix,
             "echeandia2021",
             "Algorithm 1, with 12 numbers for B",
-            "minimal",
+            "flat",
         ),
         Method(
             "momentum",
@@ -242,13 +235,6 @@ CATALOGUE: dict[str, tuple[Method, ...]] = {
         ),
         Method("newton-euler-sums", newton_euler_sums.inverse_dynamics, "armdyn", SUMS, "minimal"),
         Method("newton-euler-flat", newton_euler_flat.inverse_dynamics, "armdyn", FLAT, "flat"),
-        Method(
-            "newton-euler-flat-sums",
-            newton_euler_flat.inverse_dynamics_with_sums,
-            "armdyn",
-            f"{FLAT}, {SUMS}",
-            "flat",
-        ),
     ),
     "forward_dynamics": (
         Method(

@@ -10,7 +10,8 @@ with S the joints' twists. Differs from the paper: its 6 by 6 matrix B has 12 nu
 p = integral of v dm and K = integral of v r^T dm of the body, by which B (w, .) is the force w x p
 and the couple tr(K) w - K w, and F3 is a couple alone; and velocities v are counted, like r, from
 the origin of the frame at hand, since a uniform velocity changes nothing but F3, by c x (force of
-F2) from frame to frame. [a]x is the matrix of the product a x. Joints count from 0.
+F2) from frame to frame. Bodies are flat (see ``newton_euler_flat``), for K's sake. [a]x is the
+matrix of the product a x. Joints count from 0.
 """
 
 from __future__ import annotations
@@ -103,14 +104,13 @@ def inward(R: Rotation, s: Vector, c: Vector, F: Forces) -> Forces:
 
 
 def second_moment(J: Symmetric) -> Symmetric:
-    """E = integral of r r^T dm = tr(J)/2 1 - J; free, for it is constant."""
-    half = (J.xx + J.yy + J.zz) / 2
-    return Symmetric(half - J.xx, -J.xy, -J.xz, half - J.yy, -J.yz, half - J.zz)
+    """E = integral of r r^T dm = tr(J)/2 1 - J of a flat body, which has E_zz = 0."""
+    return Symmetric(J.yy, -J.xy, -J.xz, J.xx, -J.yz, 0)
 
 
 def crossed(w: Vector, E: Symmetric) -> Matrix:
-    """[w]x E, 18M9A: column by column w x e."""
-    x, y, z = zip(*(w.cross(e) for e in E.rows()), strict=True)
+    """[w]x E, 18M9A, column by column."""
+    x, y, z = zip(*(w.cross(column) for column in E.rows()), strict=True)
     return Vector(*x), Vector(*y), Vector(*z)
 
 
@@ -121,7 +121,7 @@ def dyad(a: Vector, b: Vector) -> Matrix:
 
 def added(K: Matrix, other: Matrix) -> Matrix:
     """K + other, 9A."""
-    x, y, z = (row + its for row, its in zip(K, other, strict=True))
+    x, y, z = (row + more for row, more in zip(K, other, strict=True))
     return x, y, z
 
 

@@ -78,24 +78,23 @@ def christoffel(arm: Arm, q: Sequence[Scalar]) -> list[list[Row]]:
 def coriolis_matrix(arm: Arm, q: Sequence[Scalar], qd: Sequence[Scalar]) -> list[Row]:
     """C(q, qd), shape (n, n): sum over k of Gamma_ijk qd_k, in n^2 steps.
 
-    The symbols of a pair share W_ik, so that their sums are products of sums: of the joints'
-    twists, w = sum of qd_k w_k over k <= j, link j's angular velocity; and of the turns,
-    T = sum of qd_k W_ik, which grows along row i of C, the turns of joint i by joints beyond it
-    first, then less those of the joints before it by joint i.
+    The symbols of a pair of joints share W, so C takes two running sums: omega_j, the angular
+    velocity of link j, sums qd_k w_k from the base on; T sums qd_k W along row i of C, from the
+    tip inward, W_ik of the joints k beyond joint i and -W_ki of those before it.
     """
     n, bodies = arm.n, composite_bodies(arm, q)
-    W, w = turns(bodies), [ZERO]
-    for speed, body in zip(qd, bodies, strict=True):
-        w.append(w[-1] + speed * body.w)
+    W, omega = turns(bodies), [qd[0] * bodies[0].w]
+    for speed, body in zip(qd[1:], bodies[1:], strict=True):
+        omega.append(omega[-1] + speed * body.w)
     C: list[Row] = [[0] * n for _ in range(n)]
     for i in range(n):
         T = ZERO
         for j in reversed(range(i + 1, n)):
             T = T + qd[j] * W[i, j]
-            C[i][j] = bodies[j].w @ T + w[j] @ W[i, j]
+            C[i][j] = bodies[j].w @ T + omega[j - 1] @ W[i, j]
         C[i][i] = bodies[i].w @ T
         for j in reversed(range(i)):
-            C[i][j] = bodies[j].w @ T - w[j + 1] @ W[j, i]
+            C[i][j] = bodies[j].w @ T - omega[j] @ W[j, i]
             T = T - qd[j] * W[j, i]
     return C
 

@@ -3,49 +3,28 @@
 Ours. The minimal parameters are regrouped so that no link has extent along its joint's axis (view
 "flat" of a chain). With E = integral of r r^T dm, the moment that turns a link, integral of
 r x (U r) dm, takes 13M13A on the five elements of E that are left, 1M1A less than on a tensor with
-YY = 0. The rest is ``newton_euler``.
+YY = 0. The rest is ``newton_euler_sums``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
-from armdyn.algorithms import newton_euler, newton_euler_sums
 from armdyn.algorithms.newton_euler import Motion, Wrench, carried, times
+from armdyn.algorithms.newton_euler_sums import motion
 from armdyn.chain.arm import Arm
 from armdyn.spatial import Row, Scalar, Symmetric, Vector
 
-Move = Callable[..., list[Motion]]  # newton_euler.motion, or another way to the same
-
-
 def inverse_dynamics(
-    arm: Arm,
-    q: Sequence[Scalar],
-    qd: Sequence[Scalar],
-    qdd: Sequence[Scalar],
-    motion: Move = newton_euler.motion,
+    arm: Arm, q: Sequence[Scalar], qd: Sequence[Scalar], qdd: Sequence[Scalar]
 ) -> Row:
     """Joint torques tau (n,) that give accelerations qdd in state q, qd."""
     return carried(arm, q, wrenches(arm, motion(arm, q, qd, qdd)))
 
 
-def bias(
-    arm: Arm, q: Sequence[Scalar], qd: Sequence[Scalar], motion: Move = newton_euler.motion
-) -> Row:
+def bias(arm: Arm, q: Sequence[Scalar], qd: Sequence[Scalar]) -> Row:
     """C(q, qd) qd + g(q), shape (n,): the torque of a motion without acceleration."""
-    return inverse_dynamics(arm, q, qd, [0] * arm.n, motion)
-
-
-def inverse_dynamics_with_sums(
-    arm: Arm, q: Sequence[Scalar], qd: Sequence[Scalar], qdd: Sequence[Scalar]
-) -> Row:
-    """The same with the angles of parallel joints summed."""
-    return inverse_dynamics(arm, q, qd, qdd, newton_euler_sums.motion)
-
-
-def bias_with_sums(arm: Arm, q: Sequence[Scalar], qd: Sequence[Scalar]) -> Row:
-    """The same with the angles of parallel joints summed."""
-    return bias(arm, q, qd, newton_euler_sums.motion)
+    return inverse_dynamics(arm, q, qd, [0] * arm.n)
 
 
 def wrenches(arm: Arm, links: Sequence[Motion]) -> list[Wrench]:

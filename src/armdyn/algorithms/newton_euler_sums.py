@@ -2,12 +2,12 @@
 
 Ours. Parallel joints that follow each other turn their links about one direction: link i of such a
 run by the sum phi of the angles so far, with their summed speed Q. So its angular velocity and
-acceleration come in one step from w_0 and wd_0 of the link before the run, which near the base are
-sparse, instead of link by link:
+acceleration come in one step from w_0 and wd_0 of the link before the run, instead of link by link:
 
     w_i = R(phi)^T w_0 + Q z,   wd_i = R(phi)^T wd_0 + (R(phi)^T w_0) x Q z + Qd z.
 
-An antiparallel joint turns the sums round; a prismatic one adds no speed. The rest is
+That pays where w_0 has one component only: in the first run that turns links about a second
+direction. An antiparallel joint turns the sums round; a prismatic one adds no speed. The rest is
 ``newton_euler``. Joints count from 0.
 """
 
@@ -39,14 +39,14 @@ def motion(
     R, s = arm.rotations(q), arm.shifts(q)
     w, wd, a = ZERO, ZERO, -arm.gravity
     U, ww = accelerator(w, wd)
-    w_0, wd_0, Q, Qd, turn = w, wd, 0, 0, R[0]
+    end, turn, w_0, wd_0, Q, Qd = end_of_sums(arm), R[0], w, wd, 0, 0
     links = []
     for i in range(arm.n):
         a = R[i].down(a + times(U, s[i]))
-        if arm.parallel[i]:
+        if arm.parallel[i] and i < end:
             turn, Q, Qd = turned_on(turn, R[i]), R[i].Cb * Q, R[i].Cb * Qd
         else:
-            w_0, wd_0, Q, Qd, turn = w, wd, 0, 0, R[i]
+            turn, w_0, wd_0, Q, Qd = R[i], w, wd, 0, 0
         if arm.revolute[i]:
             Q, Qd = Q + qd[i], Qd + qdd[i]
         w, wd = turn.down(w_0), turn.down(wd_0)
@@ -56,6 +56,12 @@ def motion(
         U, ww = accelerator(w, wd)
         links.append(Motion(wd, a, U, ww))
     return links
+
+
+def end_of_sums(arm: Arm) -> int:
+    """The joint behind the first run that turns links about a second direction."""
+    _, second, _ = arm.start
+    return next((i for i in range(second + 1, arm.n) if not arm.parallel[i]), arm.n)
 
 
 def turned_on(turn: Rotation, R: Rotation) -> Rotation:

@@ -24,21 +24,21 @@ if TYPE_CHECKING:
 def flattened(chain: Chain, bodies: Sequence[Inertia]) -> list[Inertia]:
     """Flat bodies that move as the minimal ones do, a body a link.
 
-    A link on a prismatic joint keeps no tensor: what it is handed goes on to the link before. Of a
-    link that only turns about joint r (see ``axes.start``), ZZ alone is felt, wherever it lies in
-    the plane. Rods handed to such a link, and no link before them turns, are not felt. What is not
-    in the set stays the integer 0.
+    A link on a prismatic joint keeps no tensor: all of it goes on to the link before. Of a link
+    that only turns about the direction of joint r (see ``axes.start``) ZZ alone is felt; the rod
+    that it could hand in is along that direction, and felt nowhere. What is not in the set stays
+    the integer 0.
     """
     s = axes.start(chain).s
     handed_in = np.zeros((3, 3))  # E of what the link beyond does not keep, in this link's axes
+    kept: tuple[float, float, float, float, float, float]
     found = []
     for i in reversed(range(chain.n)):
         joint, body = chain.joints[i], bodies[i]
         E = second_moment(body) + handed_in
         to_inner = rotation_about("x", joint.beta) @ rotation_about("z", joint.theta)
-        z = to_inner[:, 2]
         if joint.kind == "P":
-            kept = (0,) * 6
+            kept = (0, 0, 0, 0, 0, 0)
             handed_in = to_inner @ E @ to_inner.T
         elif i < s:
             ZZ = float(E[0, 0] + E[1, 1])
@@ -48,7 +48,7 @@ def flattened(chain: Chain, bodies: Sequence[Inertia]) -> list[Inertia]:
             XX, YY = float(E[1, 1]), float(E[0, 0])
             XY, XZ, YZ = -float(E[0, 1]), -float(E[0, 2]), -float(E[1, 2])
             kept = (XX, XY, XZ, YY, YZ, XX + YY)
-            handed_in = E[2, 2] * np.outer(z, z)
+            handed_in = E[2, 2] * np.outer(to_inner[:, 2], to_inner[:, 2])
         found.append(Inertia(body.mass, body.first_moment, kept))
     return found[::-1]
 
