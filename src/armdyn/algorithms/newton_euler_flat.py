@@ -15,6 +15,7 @@ from armdyn.algorithms.newton_euler_sums import motion
 from armdyn.chain.arm import Arm
 from armdyn.spatial import Row, Scalar, Symmetric, Vector
 
+
 def inverse_dynamics(
     arm: Arm, q: Sequence[Scalar], qd: Sequence[Scalar], qdd: Sequence[Scalar]
 ) -> Row:
