@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 FAR = 100.0  # times the largest m |c|^2 that a body can have: it costs as much accuracy
 
 SUMS = "angles of parallel joints summed"
-FLAT = f"{SUMS}, bodies flat across their axes"
+FLAT = "bodies flat across their axes"
 
 # What users may know a method as.
 ALIASES = {"rnea": "newton-euler", "aba": "articulated-body"}
