@@ -206,6 +206,13 @@ CATALOGUE: dict[str, tuple[Method, ...]] = {
         ),
         Method("lagrange", lagrange.christoffel, "zomaya1988", "eq. 16 in order"),
         Method("momentum", momentum.christoffel, "armdyn", refuses=without_centres),
+        Method(
+            "momentum-tip",
+            momentum.christoffel_from_last,
+            "armdyn",
+            "about the last origin",
+            refuses=without_centres,
+        ),
     ),
     "coriolis_matrix": (
         Method("newton-euler", newton_euler.coriolis_matrix, "armdyn", "the polarised bias"),
@@ -220,7 +227,14 @@ CATALOGUE: dict[str, tuple[Method, ...]] = {
             "momentum",
             momentum.coriolis_matrix,
             "armdyn",
-            "by running sums",
+            "running sums",
+            refuses=without_centres,
+        ),
+        Method(
+            "momentum-tip",
+            momentum.coriolis_matrix_from_last,
+            "armdyn",
+            "running sums about the last origin",
             refuses=without_centres,
         ),
     ),
@@ -256,7 +270,7 @@ CATALOGUE["coriolis_matrix"] += tuple(
         join=from_christoffel,
     )
     for method in CATALOGUE["christoffel"]
-    if method.name != "momentum"  # which has a cheaper way of its own
+    if method.name not in {own.name for own in CATALOGUE["coriolis_matrix"]}  # a cheaper way
 )
 TOGETHER: dict[tuple[str, ...], tuple[Method, ...]] = {  # what computes several quantities at once
     ("mass_matrix", "bias"): (
