@@ -133,7 +133,7 @@ def remarks(quantity: Asked, method: Method) -> list[str]:
     """What sets a method apart from the others."""
     found = {
         "from the Christoffel symbols": method.of == ("christoffel",),
-        "*minimal*": method.view == "minimal",
+        "*minimal*": method.view != "natural",
         "*approximate*": not method.exact,
         "*constants in doubles*": method.exact and prepares_in_doubles(quantity, method),
     }

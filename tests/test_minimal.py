@@ -220,7 +220,7 @@ def test_the_view_sees_nothing_else(seed):
         np.testing.assert_allclose(one.parameters(), other.parameters(), atol=1e-12)
     state = rng.uniform(-3, 3, (3, chain.n)).tolist()
     torque = np.array(newton_euler.inverse_dynamics(chain.on(float), *state), float)
-    for view in ("natural", "minimal"):
+    for view in ("natural", "minimal", "flat"):
         seen = newton_euler.inverse_dynamics(twin.on(float, view), *state)
         np.testing.assert_allclose(seen, torque, rtol=0, atol=1e-12 * np.abs(torque).max())
 

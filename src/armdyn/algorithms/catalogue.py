@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from armdyn.algorithms import (
     articulated_body,
     crba,
+    echeandia_wensing,
     fijany_bejczy,
     forward_dynamics,
     gdahj,
@@ -31,6 +32,8 @@ from armdyn.algorithms import (
     lin_fang_minimal,
     momentum,
     newton_euler,
+    newton_euler_flat,
+    newton_euler_sums,
     renaud,
     walker_orin,
     zomaya_morris,
@@ -43,6 +46,9 @@ if TYPE_CHECKING:
     from armdyn.chain.arm import Arm
 
 FAR = 100.0  # times the largest m |c|^2 that a body can have: it costs as much accuracy
+
+SUMS = "angles of parallel joints summed"
+FLAT = "bodies flat across their axes"
 
 # What users may know a method as.
 ALIASES = {"rnea": "newton-euler", "aba": "articulated-body"}
@@ -59,7 +65,7 @@ class Method:
         function: takes an Arm and the state; returns nested lists of scalars.
         paper: key in ``docs/references.bib``; "armdyn" for our own.
         where: the equations or table of that paper.
-        view: the parameters it sees, "natural" or "minimal".
+        view: the parameters it sees, "natural", "minimal", or "flat", which are minimal too.
         exact: False for an approximation, which is never chosen by itself.
         of: the quantities that it is made of. A robot computes each by the method of the same name
             or, where there is none, by the cheapest; ``function`` computes them as the paper does.
@@ -72,7 +78,7 @@ class Method:
     function: Callable[..., Any]
     paper: str
     where: str = ""
-    view: Literal["natural", "minimal"] = "natural"
+    view: Literal["natural", "minimal", "flat"] = "natural"
     exact: bool = True
     of: tuple[str, ...] = ()
     join: Callable[..., Callable[..., Any]] | None = None
@@ -165,6 +171,8 @@ CATALOGUE: dict[str, tuple[Method, ...]] = {
         Method(
             "newton-euler-minimal", newton_euler.bias, "lin1995", "as lin1999 quotes it", "minimal"
         ),
+        Method("newton-euler-sums", newton_euler_sums.bias, "armdyn", SUMS, "minimal"),
+        Method("newton-euler-flat", newton_euler_flat.bias, "armdyn", FLAT, "flat"),
         Method("lagrange", lagrange.bias, "zomaya1988", "eqs. 2, 5, and 16 in order"),
         Method("kic", kic.bias, "kang", "eqs. 8, 10", refuses=without_centres),
         Method(
@@ -201,9 +209,37 @@ CATALOGUE: dict[str, tuple[Method, ...]] = {
         ),
         Method("lagrange", lagrange.christoffel, "zomaya1988", "eq. 16 in order"),
         Method("momentum", momentum.christoffel, "armdyn", refuses=without_centres),
+        Method(
+            "momentum-tip",
+            momentum.christoffel_from_last,
+            "armdyn",
+            "about the last origin",
+            refuses=without_centres,
+        ),
     ),
     "coriolis_matrix": (
         Method("newton-euler", newton_euler.coriolis_matrix, "armdyn", "the polarised bias"),
+        Method(
+            "echeandia-wensing-flat",
+            echeandia_wensing.coriolis_matrix,
+            "echeandia2021",
+            "Algorithm 1, with 12 numbers for B",
+            "flat",
+        ),
+        Method(
+            "momentum",
+            momentum.coriolis_matrix,
+            "armdyn",
+            "running sums",
+            refuses=without_centres,
+        ),
+        Method(
+            "momentum-tip",
+            momentum.coriolis_matrix_from_last,
+            "armdyn",
+            "running sums about the last origin",
+            refuses=without_centres,
+        ),
     ),
     "inverse_dynamics": (
         Method("newton-euler", newton_euler.inverse_dynamics, "luh1980"),
@@ -214,6 +250,8 @@ CATALOGUE: dict[str, tuple[Method, ...]] = {
             "as lin1999 quotes it",
             "minimal",
         ),
+        Method("newton-euler-sums", newton_euler_sums.inverse_dynamics, "armdyn", SUMS, "minimal"),
+        Method("newton-euler-flat", newton_euler_flat.inverse_dynamics, "armdyn", FLAT, "flat"),
     ),
     "forward_dynamics": (
         Method(
@@ -235,6 +273,7 @@ CATALOGUE["coriolis_matrix"] += tuple(
         join=from_christoffel,
     )
     for method in CATALOGUE["christoffel"]
+    if method.name not in {own.name for own in CATALOGUE["coriolis_matrix"]}  # a cheaper way
 )
 TOGETHER: dict[tuple[str, ...], tuple[Method, ...]] = {  # what computes several quantities at once
     ("mass_matrix", "bias"): (

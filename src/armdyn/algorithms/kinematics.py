@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from armdyn.chain.arm import Arm
-from armdyn.spatial import ZERO, Scalar, Vector
+from armdyn.spatial import ZERO, Rotation, Scalar, Vector
 
 
 class Placed(NamedTuple):
@@ -48,10 +48,26 @@ def outward(arm: Arm, q: Sequence[Scalar], start: Placed, joint: int) -> list[Pl
     placed = [start]
     turns = zip(arm.rotations(q), arm.b, arm.extensions(q), strict=True)
     for R, b, d in list(turns)[joint:]:
-        x, y, z, o = placed[-1]
-        y, z = R.Cb * y + R.Sb * z, R.Cb * z - R.Sb * y
-        o = o + b * x + d * z
-        placed.append(Placed(R.C * x + R.S * y, R.C * y - R.S * x, z, o))
+        x, y, z = turned(R, placed[-1])
+        placed.append(Placed(x, y, z, placed[-1].o + b * placed[-1].x + d * z))
+    return placed
+
+
+def turned(R: Rotation, before: Placed) -> tuple[Vector, Vector, Vector]:
+    """The axes of the frame that follows."""
+    x, y, z, _ = before
+    y, z = R.Cb * y + R.Sb * z, R.Cb * z - R.Sb * y
+    return R.C * x + R.S * y, R.C * y - R.S * x, z
+
+
+def frames_from_last(arm: Arm, q: Sequence[Scalar]) -> list[Placed]:
+    """E_1, ..., E_n in the axes of E_1, their origins seen from that of E_n."""
+    placed, d, o = [IN_ITSELF], arm.extensions(q), ZERO
+    for R in arm.rotations(q)[1:]:
+        placed.append(Placed(*turned(R, placed[-1]), ZERO))
+    for i in reversed(range(1, arm.n)):
+        o = o - arm.b[i] * placed[i - 1].x - d[i] * placed[i].z
+        placed[i - 1] = placed[i - 1]._replace(o=o)
     return placed
 
 

@@ -1,10 +1,11 @@
 """Christoffel symbols from the momenta of composite bodies: one 3-vector a pair of joints.
 
-Ours. All vectors are in the axes of E_1, from its origin. Joint k moves its composite body, links
-k..n, by the twist (w, v), angular velocity and velocity at the origin: (S, O x S) for a revolute
-joint with the axis S through O, (0, S) for a prismatic one. The body has mass M, first moment h
-and second moment E = integral of r r^T dm, so that its inertia tensor is tr(E) 1 - E. [a]x is the
-matrix of the product a x. Joints count from 0.
+Ours. All vectors are in the axes of E_1, from its origin; or from the origin of E_n, where moments
+of the outer links are small, and many are zero if the last axes meet. Joint k moves its composite
+body, links k..n, by the twist (w, v), angular velocity and velocity at the origin: (S, O x S) for a
+revolute joint with the axis S through O, (0, S) for a prismatic one. The body has mass M, first
+moment h and second moment E = integral of r r^T dm, so that its inertia tensor is tr(E) 1 - E. [a]x
+is the matrix of the product a x. Joints count from 0.
 
 A symbol Gamma_ijk with i < k, j <= k is how joint j turns the momentum that joint k gives to its
 body, as joint i feels it: w_j . W_ik, with one vector W_ik for all j. The other symbols are zero,
@@ -16,10 +17,10 @@ n^3+17/2n^2+209/2n-157 M, 2/3n^3+7n^2+253/3n-116 A.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from armdyn.algorithms.kinematics import frames_in_first
+from armdyn.algorithms.kinematics import Placed, frames_from_last, frames_in_first
 from armdyn.algorithms.stages import stage
 from armdyn.chain.arm import Arm
 from armdyn.spatial import ZERO, Dyads, Row, Scalar, Symmetric, Vector, double_cross
@@ -38,11 +39,15 @@ class Body(NamedTuple):
 
 
 @stage("bodies")
-def composite_bodies(arm: Arm, q: Sequence[Scalar]) -> list[Body]:
+def composite_bodies(
+    arm: Arm,
+    q: Sequence[Scalar],
+    frames: Callable[[Arm, Sequence[Scalar]], list[Placed]] = frames_in_first,
+) -> list[Body]:
     """Summed from the tip inward: h = sum of m c, E = sum of m c c^T + E_c; P = M v + w x h."""
     M, h, E = 0, ZERO, Symmetric(0, 0, 0, 0, 0, 0)
     bodies = []
-    for k, frame in reversed(list(enumerate(frames_in_first(arm, q)))):
+    for k, frame in reversed(list(enumerate(frames(arm, q)))):
         m, c, S = arm.mass[k], frame.o + frame.out(arm.com[k]), frame.z
         mc = m * c
         E = E + square(mc, c) - minus_second_moment(arm.inertia_dyads[k]).turned(frame.rows)
@@ -64,18 +69,68 @@ def mass_matrix(arm: Arm, q: Sequence[Scalar]) -> list[Row]:
 
 
 def christoffel(arm: Arm, q: Sequence[Scalar]) -> list[list[Row]]:
-    """Gamma(q), shape (n, n, n): w_j . W_ik with W_ik = P_k x v_i + B_k w_i."""
-    n, bodies = arm.n, composite_bodies(arm, q)
+    """Gamma(q), shape (n, n, n)."""
+    return symbols(composite_bodies(arm, q))
+
+
+def christoffel_from_last(arm: Arm, q: Sequence[Scalar]) -> list[list[Row]]:
+    """Gamma(q), shape (n, n, n), all vectors from the origin of E_n."""
+    return symbols(composite_bodies(arm, q, frames_from_last))
+
+
+def coriolis_matrix(arm: Arm, q: Sequence[Scalar], qd: Sequence[Scalar]) -> list[Row]:
+    """C(q, qd), shape (n, n), for which Mdot - 2 C is skew."""
+    return summed(composite_bodies(arm, q), qd)
+
+
+def coriolis_matrix_from_last(arm: Arm, q: Sequence[Scalar], qd: Sequence[Scalar]) -> list[Row]:
+    """C(q, qd), shape (n, n), all vectors from the origin of E_n."""
+    return summed(composite_bodies(arm, q, frames_from_last), qd)
+
+
+def symbols(bodies: Sequence[Body]) -> list[list[Row]]:
+    """Gamma_ijk = w_j . W_ik, and those that follow."""
+    n = len(bodies)
     Gamma: list[list[Row]] = [[[0] * n for _ in range(n)] for _ in range(n)]
+    for (i, k), W in turns(bodies).items():
+        for j in range(k + 1):
+            Gamma[i][j][k] = Gamma[i][k][j] = bodies[j].w @ W
+            if j <= i:
+                Gamma[k][j][i] = Gamma[k][i][j] = -Gamma[i][j][k]
+    return Gamma
+
+
+def summed(bodies: Sequence[Body], qd: Sequence[Scalar]) -> list[Row]:
+    """C_ij = sum over k of Gamma_ijk qd_k, in n^2 steps.
+
+    The symbols of a pair of joints share W, so C takes two running sums: omega_j, the angular
+    velocity of link j, sums qd_k w_k from the base on; T sums qd_k W along row i of C, from the
+    tip inward, W_ik of the joints k beyond joint i and -W_ki of those before it.
+    """
+    n, W, omega = len(bodies), turns(bodies), [qd[0] * bodies[0].w]
+    for speed, body in zip(qd[1:], bodies[1:], strict=True):
+        omega.append(omega[-1] + speed * body.w)
+    C: list[Row] = [[0] * n for _ in range(n)]
+    for i in range(n):
+        T = ZERO
+        for j in reversed(range(i + 1, n)):
+            T = T + qd[j] * W[i, j]
+            C[i][j] = bodies[j].w @ T + omega[j - 1] @ W[i, j]
+        C[i][i] = bodies[i].w @ T
+        for j in reversed(range(i)):
+            C[i][j] = bodies[j].w @ T - omega[j] @ W[j, i]
+            T = T - qd[j] * W[j, i]
+    return C
+
+
+def turns(bodies: Sequence[Body]) -> dict[tuple[int, int], Vector]:
+    """W_ik = P_k x v_i + B_k w_i of each pair of joints i < k, by ``[i, k]``."""
+    W = {}
     for k, body in enumerate(bodies):
         B = turning(body)
-        for i in range(k):
-            W = body.P.cross(bodies[i].v) + Vector(*(row @ bodies[i].w for row in B))
-            for j in range(k + 1):
-                Gamma[i][j][k] = Gamma[i][k][j] = bodies[j].w @ W
-                if j <= i:
-                    Gamma[k][j][i] = Gamma[k][i][j] = -Gamma[i][j][k]
-    return Gamma
+        for i, joint in enumerate(bodies[:k]):
+            W[i, k] = body.P.cross(joint.v) + Vector(*(row @ joint.w for row in B))
+    return W
 
 
 def turning(body: Body) -> Matrix:

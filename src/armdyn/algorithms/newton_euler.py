@@ -24,6 +24,9 @@ class Motion(NamedTuple):
     ww: Vector  # (w_y w_z, w_x w_z, w_x w_y)
 
 
+Wrench = tuple[Vector, Vector]  # a force, and its moment about the origin of E_i
+
+
 def accelerator(w: Vector, wd: Vector) -> tuple[tuple[Vector, Vector, Vector], Vector]:
     """The rows of U = [wd x] + [w x][w x], and (w_y w_z, w_x w_z, w_x w_y), 6M9A."""
     xx, yy, zz = w.x * w.x, w.y * w.y, w.z * w.z
@@ -76,14 +79,22 @@ def inverse_dynamics(
     arm: Arm, q: Sequence[Scalar], qd: Sequence[Scalar], qdd: Sequence[Scalar]
 ) -> Row:
     """Joint torques tau (n,) that give accelerations qdd in state q, qd."""
+    return carried(arm, q, wrenches(arm, motion(arm, q, qd, qdd)))
+
+
+def wrenches(arm: Arm, links: Sequence[Motion]) -> list[Wrench]:
+    """What accelerates each link on its own."""
+    bodies = zip(arm.mass, arm.first_moment, arm.inertia, links, strict=True)
+    return [
+        (m * a + times(U, h), spin_torque(J, wd, U, ww) + h.cross(a))
+        for m, h, J, (wd, a, U, ww) in bodies
+    ]
+
+
+def carried(arm: Arm, q: Sequence[Scalar], links: Sequence[Wrench]) -> Row:
+    """What each joint feels, shape (n,): it carries its own link and those beyond."""
     R, s = arm.rotations(q), arm.shifts(q)
-    f: list[Vector] = []  # what accelerates link i: force, and its moment about the origin of E_i
-    t: list[Vector] = []
-    for m, h, J, (wd, a, U, ww) in zip(
-        arm.mass, arm.first_moment, arm.inertia, motion(arm, q, qd, qdd), strict=True
-    ):
-        f.append(m * a + times(U, h))
-        t.append(spin_torque(J, wd, U, ww) + h.cross(a))
+    f, t = (list(parts) for parts in zip(*links, strict=True))
     tau: Row = [0] * arm.n
     for i in reversed(range(arm.n)):
         tau[i] = t[i].z if arm.revolute[i] else f[i].z

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from armdyn.algorithms.newton_euler import Motion, motion, spin_torque, times
+from armdyn.algorithms.newton_euler import Motion, Wrench, motion, spin_torque, times
 from armdyn.chain.arm import Arm
 from armdyn.spatial import ZERO, Scalar, Symmetric, Vector
-
-Wrench = tuple[Vector, Vector]  # force, and its moment about the origin of the frame at hand
 
 
 def regressor(

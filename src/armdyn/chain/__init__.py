@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike
 from armdyn.chain import checks, dh, given
 from armdyn.chain.arm import Arm
 from armdyn.chain.dh import EARTH
+from armdyn.chain.flat import flattened
 from armdyn.chain.inertia import Inertia
 from armdyn.chain.minimal import MinimalParameters
 from armdyn.chain.parts import Frame, Joint, Link, assign, locked_at
@@ -142,21 +143,27 @@ class Chain:
     def on(
         self,
         number: Callable[[float], Scalar],
-        parameters: Literal["natural", "minimal"] = "natural",
+        parameters: Literal["natural", "minimal", "flat"] = "natural",
     ) -> Arm:
         """This chain as algorithms see it, its constants made scalars by ``number``.
 
         ``parameters="minimal"`` carries the minimal combinations of the inertial parameters and
-        nothing else.
+        nothing else; ``"flat"`` does too, regrouped so that XX + YY = ZZ in each tensor.
         """
-        given.choice("parameters", parameters, ("natural", "minimal"))
+        given.choice("parameters", parameters, ("natural", "minimal", "flat"))
         if parameters == "minimal":
             return Arm(self, number, self._minimal_bodies)
+        if parameters == "flat":
+            return Arm(self, number, self._flat_bodies)
         return Arm(self, number, [link.inertia for link in self.links])
 
     @cached_property
     def _minimal_bodies(self) -> list[Inertia]:
         return MinimalParameters(self).bodies()
+
+    @cached_property
+    def _flat_bodies(self) -> list[Inertia]:
+        return flattened(self, self._minimal_bodies)
 
     # Variations of it -----------------------------------------------------------------------
 

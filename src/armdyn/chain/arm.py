@@ -30,6 +30,8 @@ class Arm:
         revolute: a bool a joint, the papers' K*_i = 1; prismatic otherwise.
         b, d: constants of the modified DH table [m]; a prismatic joint adds q_i to d_i.
         Cb, Sb: cos and sin of beta_i; the integers 0, 1, -1 where beta_i is a quarter turn.
+        parallel: a bool a joint, whether its axis is parallel or antiparallel to that before it
+            by structure, so that Sb is 0 and Cb is 1 or -1; of the first it is False.
         mass: [kg] a link.
         first_moment: m c [kg m], a Vector a link, in E_i from its origin.
         inertia: a Symmetric a link [kg m^2], about the origin of E_i, in its axes.
@@ -48,6 +50,9 @@ class Arm:
         self.d = [number(joint.d) for joint in chain.joints]
         betas = [self._constant_turn(joint.beta) for joint in chain.joints]
         self.Cb, self.Sb = [c for c, _ in betas], [s for _, s in betas]
+        self.parallel = tuple(
+            i > 0 and isinstance(Sb, int) and Sb == 0 for i, Sb in enumerate(self.Sb)
+        )
         self.mass = [self._given(link.mass) for link in links]
         self.first_moment = [Vector(*map(self._given, link.first_moment)) for link in links]
         self.inertia = [Symmetric(*map(self._given, link.tensor)) for link in links]
