@@ -5,7 +5,8 @@ from setuptools import Extension, setup
 
 call_path = Extension(
     "armdyn.engine._call",
-    ["src/armdyn/engine/_call.c"],
+    [f"src/armdyn/engine/{name}.c" for name in ("_call", "_rows", "_shapes")],
+    depends=[f"src/armdyn/engine/{name}.h" for name in ("_call", "_rows")],
     include_dirs=[numpy.get_include()],
     define_macros=[("NPY_TARGET_VERSION", "NPY_1_25_API_VERSION")],  # that of NumPy 1.26
     optional=True,
