@@ -2,10 +2,11 @@
 
    A call of a compiled function can take two paths (see armdyn/engine/calls.py). This one comes
    first. It answers a call whose arguments are plain arrays, which the kernel can read and write
-   where they lie. Every other call is handed on as it came to the careful path, CarefulPath in
-   calls.py: that converts, broadcasts, spreads over threads or explains what is wrong, and uses
-   the same kernels. So this file holds no message to a user, and both paths give the same results
-   and the same errors. Without this extension calls.py has a front in Python, which is slower.
+   where they lie, and by way of buffers a call of other arrays and lists of numbers (_shapes.c).
+   Every other call is handed on as it came to the careful path, CarefulPath in calls.py: that
+   converts, spreads over threads or explains what is wrong, and uses the same kernels. So there is
+   no message to a user in C, and both paths give the same results and the same errors. Without
+   this extension calls.py has a front in Python, which is slower.
 
    A call with one option more, such as frame="tool0", belongs to another Function. The careful
    path finds that Function the first time and keeps it in a dict, where this path finds it. */
@@ -244,11 +245,9 @@ const Kernels *
 kernels_for(const Function *self, const Call *call)
 {
     const Kernels *kernels = (const Kernels *)self->table.buf + (call->type == NPY_FLOAT);
-    if (call->rank == 0)
+    if (call->count <= SINGLY)
         return kernels->single ? kernels : NULL;
-    if (call->count > self->few && !call->alone)
-        return NULL;
-    return kernels->batch || (kernels->single && call->count <= SINGLY) ? kernels : NULL;
+    return kernels->batch && (call->count <= self->few || call->alone) ? kernels : NULL;
 }
 
 /* Runs the single kernel over a state, or over a few. */
@@ -275,7 +274,7 @@ answer_plain(Function *self, Call *call, PyObject *const *values)
     PyObject *results = call->out ? Py_NewRef(call->out) : new_results(self, call);
     if (!results)
         return NULL;
-    if (call->count <= SINGLY && kernels->single) {
+    if (call->count <= SINGLY) {
         run_singly(self, kernels, call);
     }
     else {

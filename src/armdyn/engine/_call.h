@@ -16,7 +16,7 @@
 
 #define RECYCLED 4 /* the first results of a function that are given out again, see recycled() */
 #define SPARES 2   /* a result is often kept until the next one is there: two take turns */
-#define SINGLY 2   /* batches of up to so many states are run by the single kernel, if there is one */
+#define SINGLY 2   /* batches of up to so many states are run by the single kernel */
 
 typedef struct {
     int rank;

@@ -338,7 +338,7 @@ prepare(const Function *self, Call *call, PyObject *const *values, Run *run, Axe
     if (!kernels)
         return 0;
     run->kernels = *kernels;
-    if (kernels->single && call->count <= SINGLY)
+    if (call->count <= SINGLY)
         run->kernels.batch = NULL;
     run->inputs = self->inputs;
     run->results = self->results;
