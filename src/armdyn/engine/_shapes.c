@@ -8,10 +8,11 @@
 #define NO_IMPORT_ARRAY
 #include "_call.h"
 
-#define ROOM 8192         /* bytes on the stack; a call that needs more takes them from the heap */
-#define BLOCK_BYTES 16384 /* of all buffers together: half a cache of the first level */
-#define LEAST_BLOCK 16    /* states: two vectors of the longest kind */
-#define ALIGNMENT 64      /* bytes: a line of the cache, and the longest vector */
+#define ROOM 8192          /* bytes on the stack; a call that needs more takes them from the heap */
+#define BLOCK_BYTES 16384  /* of all buffers together: half a cache of the first level */
+#define LEAST_BLOCK 16     /* states: two vectors of the longest kind */
+#define MAX_LISTED 1000000 /* numbers in a list; the shape of one need not be true, so no more */
+#define ALIGNMENT 64       /* bytes: a line of the cache, and the longest vector */
 
 /* Memory for one call. */
 typedef struct {
@@ -116,7 +117,7 @@ static int
 fill_view(View *view, PyObject *list, Memory *memory)
 {
     npy_intp count = PyArray_OverflowMultiplyList(view->axes.lengths, view->axes.count);
-    if (count < 0 || count > PY_SSIZE_T_MAX / 16)
+    if (count < 0 || count > MAX_LISTED)
         return 0;
     view->data = take(memory, count * sizeof(double));
     return view->data &&
