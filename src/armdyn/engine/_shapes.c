@@ -72,11 +72,6 @@ view_list(View *view, PyObject *object)
             return 0;
         axes->lengths[axes->count++] = length;
     }
-    npy_intp stride = sizeof(double);
-    for (int i = axes->count - 1; i >= 0; i--) {
-        axes->strides[i] = stride;
-        stride *= axes->lengths[i];
-    }
     return axes->count > 0;
 }
 
@@ -116,12 +111,18 @@ read_list(PyObject *list, const npy_intp *lengths, int axes, double *to)
 static int
 fill_view(View *view, PyObject *list, Memory *memory)
 {
-    npy_intp count = PyArray_OverflowMultiplyList(view->axes.lengths, view->axes.count);
+    Axes *axes = &view->axes;
+    npy_intp count = PyArray_OverflowMultiplyList(axes->lengths, axes->count);
     if (count < 0 || count > MAX_LISTED)
         return 0;
-    view->data = take(memory, count * sizeof(double));
-    return view->data &&
-           read_list(list, view->axes.lengths, view->axes.count, (double *)view->data) != NULL;
+    npy_intp stride = sizeof(double);
+    for (int i = axes->count - 1; i >= 0; i--) {
+        axes->strides[i] = stride;
+        stride *= axes->lengths[i];
+    }
+    double *start = take(memory, count * sizeof(double));
+    view->data = (char *)start;
+    return start && read_list(list, axes->lengths, axes->count, start);
 }
 
 /* Arrays. ------------------------------------------------------------------------------------ */
