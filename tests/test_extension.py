@@ -131,7 +131,7 @@ def test_c_finds_what_an_option_chose_before():
     assert asked == [{"by": value} for value in values for _ in range(2)]
     assert set(f.chosen["by"]) == {*kept, "c", False}
     asked.clear()
-    f(q, [qd], by="b"), f(q, qd=qd, by="b"), f(q, qd, "b", odd=[]), f(q, by="b", qd=qd)
+    f(q, memoryview(qd), by="b"), f(q, qd=qd, by="b"), f(q, qd, "b", odd=[]), f(q, by="b", qd=qd)
     assert asked == [{"by": "b"}, {"by": "b"}, {"by": "b", "odd": []}, {"by": "b"}]
     for wrong in (
         lambda: f(q, qd, to="b"),

@@ -241,25 +241,16 @@ as_numbers(const Function *self, PyObject *results)
     return results;
 }
 
-const Kernels *
-kernels_for(const Function *self, const Call *call)
-{
-    const Kernels *kernels = (const Kernels *)self->table.buf + (call->type == NPY_FLOAT);
-    if (call->count <= SINGLY)
-        return kernels->single ? kernels : NULL;
-    return kernels->batch && (call->count <= self->few || call->alone) ? kernels : NULL;
-}
-
-/* Runs the single kernel over a state, or over a few. */
-static inline void
+/* Runs the single kernel over a few states. */
+static void
 run_singly(const Function *self, const Kernels *kernels, Call *call)
 {
     npy_intp size = call->type == NPY_FLOAT ? sizeof(float) : sizeof(double);
-    for (npy_intp left = call->count; left > 0; left--) {
+    for (npy_intp i = 0; i < call->count; i++) {
         kernels->single((const void *const *)call->in, (void *const *)call->to);
-        for (int k = 0; left > 1 && k < self->inputs; k++)
+        for (int k = 0; k < self->inputs; k++)
             call->in[k] += self->n * size;
-        for (int k = 0; left > 1 && k < self->results; k++)
+        for (int k = 0; k < self->results; k++)
             call->to[k] += self->shapes[k].numbers * size;
     }
 }
@@ -274,7 +265,10 @@ answer_plain(Function *self, Call *call, PyObject *const *values)
     PyObject *results = call->out ? Py_NewRef(call->out) : new_results(self, call);
     if (!results)
         return NULL;
-    if (call->count <= SINGLY) {
+    if (call->rank == 0) {
+        kernels->single((const void *const *)call->in, (void *const *)call->to);
+    }
+    else if (call->count <= SINGLY) {
         run_singly(self, kernels, call);
     }
     else {

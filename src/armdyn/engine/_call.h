@@ -65,15 +65,22 @@ overlap(const char *a, npy_intp length_of_a, const char *b, npy_intp length_of_b
     return a < b + length_of_b && b < a + length_of_a;
 }
 
-/* The kernels of a call, if those that it needs are compiled and it stays on this thread, else
+/* The kernels of a call, if the one that it needs is compiled and it stays on this thread, else
    NULL. */
-const Kernels *kernels_for(const Function *self, const Call *call);
+static inline const Kernels *
+kernels_for(const Function *self, const Call *call)
+{
+    const Kernels *kernels = (const Kernels *)self->table.buf + (call->type == NPY_FLOAT);
+    if (call->count <= SINGLY)
+        return kernels->single ? kernels : NULL;
+    return kernels->batch && (call->count <= self->few || call->alone) ? kernels : NULL;
+}
 
 /* New arrays for all results, one array or a tuple of them; call->to says where they lie. */
-PyObject *new_results(Function *self, Call *call);
+OURS PyObject *new_results(Function *self, Call *call);
 
 /* Answers a call, looked at no further than its keywords, whose arguments are not plain but still
    arrays or lists of numbers. NULL: it is to be handed on, or an error is set. */
-PyObject *answer_any_shape(Function *self, Call *call, PyObject *const *values);
+OURS PyObject *answer_any_shape(Function *self, Call *call, PyObject *const *values);
 
 #endif

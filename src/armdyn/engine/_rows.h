@@ -6,6 +6,12 @@
 #include <numpy/ndarraytypes.h>
 #include <stdint.h>
 
+#ifdef __GNUC__ /* known to the files of this extension alone, so that calls are direct */
+#define OURS __attribute__((visibility("hidden")))
+#else
+#define OURS
+#endif
+
 #define MAX_INPUTS 4
 #define MAX_RESULTS 32
 #define MAX_RANK 4  /* axes of a result of one state */
@@ -63,12 +69,12 @@ typedef struct {
 } Run;
 
 /* The bytes of a number, 0 for a type that is not read here. */
-int size_of(int type);
+OURS int size_of(int type);
 
 /* Splits an array into its batch axes, the first ones, and the axes of a state. */
-void split_into_rows(Rows *rows, const View *view, int batch_axes, int kernel_type);
+OURS void split_into_rows(Rows *rows, const View *view, int batch_axes, int kernel_type);
 
 /* Runs a kernel over all states, block by block. */
-void run_over_rows(const Run *run);
+OURS void run_over_rows(const Run *run);
 
 #endif

@@ -8,6 +8,8 @@
 #define NO_IMPORT_ARRAY
 #include "_call.h"
 
+#include <string.h>
+
 #define ROOM 8192          /* bytes on the stack; a call that needs more takes them from the heap */
 #define BLOCK_BYTES 16384  /* of all buffers together: half a cache of the first level */
 #define LEAST_BLOCK 16     /* states: two vectors of the longest kind */
@@ -59,6 +61,15 @@ is_list(PyObject *object)
 #endif
 }
 
+/* Whether this is a plain vector, as lists of states hold them. */
+static inline int
+is_vector(PyObject *object)
+{
+    PyArrayObject *array = (PyArrayObject *)object;
+    return PyArray_CheckExact(object) && PyArray_NDIM(array) == 1 &&
+           PyArray_TYPE(array) == NPY_DOUBLE && PyArray_ISNOTSWAPPED(array);
+}
+
 /* Finds the shape of a nested list, by the first item of each. */
 static int
 view_list(View *view, PyObject *object)
@@ -72,6 +83,8 @@ view_list(View *view, PyObject *object)
             return 0;
         axes->lengths[axes->count++] = length;
     }
+    if (is_vector(object) && axes->count < MAX_AXES)
+        axes->lengths[axes->count++] = PyArray_DIM((PyArrayObject *)object, 0);
     return axes->count > 0;
 }
 
@@ -90,11 +103,24 @@ read_number(PyObject *object, double *number)
     return !overflow;
 }
 
+static double *
+read_vector(PyArrayObject *array, npy_intp length, double *to)
+{
+    if (PyArray_DIM(array, 0) != length)
+        return NULL;
+    const char *from = PyArray_BYTES(array);
+    for (npy_intp i = 0; i < length; i++)
+        memcpy(to + i, from + i * PyArray_STRIDE(array, 0), sizeof(double));
+    return to + length;
+}
+
 /* Reads a nested list of this shape; answers with the end of what was written, NULL if the list
    is not of this shape or holds other things than numbers. */
 static double *
 read_list(PyObject *list, const npy_intp *lengths, int axes, double *to)
 {
+    if (axes == 1 && is_vector(list))
+        return read_vector((PyArrayObject *)list, lengths[0], to);
     if (!is_list(list) || PySequence_Fast_GET_SIZE(list) != lengths[0])
         return NULL;
     PyObject **items = PySequence_Fast_ITEMS(list);
@@ -259,8 +285,9 @@ view_output(const Function *self, const Call *call, int k, View *view)
         !PyArray_ISWRITEABLE((PyArrayObject *)object) || !is_spread(view))
         return 0;
     for (int i = 0; i < view->axes.count; i++)
-        if (view->axes.lengths[i] !=
-            (i < call->rank ? call->batch[i] : shape->dims[i - call->rank]))
+        if (view->axes.lengths[i] == 0 ||
+            view->axes.lengths[i] !=
+                (i < call->rank ? call->batch[i] : shape->dims[i - call->rank]))
             return 0;
     return 1;
 }
