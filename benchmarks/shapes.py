@@ -37,10 +37,9 @@ ARGUMENTS: dict[str, Callable[[np.ndarray, np.ndarray, np.ndarray], tuple]] = {
     "all Fortran": lambda *x: tuple(map(np.asfortranarray, x)),
     "q of float32": lambda q, qd, qdd: (q.astype(np.float32), qd, qdd),
     "q of integers": lambda q, qd, qdd: (q.astype(int), qd, qdd),
-}
-LISTS: dict[str, Callable[[np.ndarray, np.ndarray, np.ndarray], tuple]] = {
     "q a list": lambda q, qd, qdd: (q.tolist(), qd, qdd),
     "three lists": lambda *x: tuple(y.tolist() for y in x),
+    "three lists of arrays": lambda *x: tuple(map(list, x)),
 }
 TARGETS: dict[str, Callable[[tuple[int, ...]], np.ndarray]] = {
     "out[::2]": lambda shape: np.empty((2 * shape[0], *shape[1:]))[::2],
@@ -52,8 +51,7 @@ TARGETS: dict[str, Callable[[tuple[int, ...]], np.ndarray]] = {
 def calls(robot: armdyn.Robot, states: int) -> Iterator[tuple[str, dict[str, Call]]]:
     """(quantity, calls): each set has a contiguous call to compare with."""
     x = np.random.default_rng(0).uniform(-2, 2, (3, states, robot.n))
-    shapes = ARGUMENTS | (LISTS if states <= max(20, SIZES[0]) else {})
-    inverse = {label: Call(robot.inverse_dynamics, make(*x)) for label, make in shapes.items()}
+    inverse = {label: Call(robot.inverse_dynamics, make(*x)) for label, make in ARGUMENTS.items()}
     for label, target in TARGETS.items():
         inverse[label] = Call(robot.inverse_dynamics, tuple(x), {"out": target(x[0].shape)})
     yield "inverse_dynamics", inverse

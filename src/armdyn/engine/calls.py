@@ -12,7 +12,7 @@ A call takes one of two paths. Both run the same kernels, so a result has the sa
 path it came by.
 
 - The fast path, or front, takes the calls that need no thought. Where the C extension is built
-  (armdyn/engine/_call.c) the front is written in C, and a call costs some 20 ns besides the
+  (armdyn/engine/_call.c) the front is written in C, and a call costs some tens of ns beside the
   kernel's work where the kernel can use the arrays as they lie, and a few hundred where they are
   strided, broadcast, of mixed types, or lists (_shapes.c). Where it is not, a front in Python takes
   single float64 states and reaches the kernel by ctypes, which costs about a microsecond. A front
