@@ -88,11 +88,11 @@ view_list(View *view, PyObject *object)
     return axes->count > 0;
 }
 
-/* Reads a number of Python's, or a float64 of NumPy's. */
-static inline int
-read_number(PyObject *object, double *number)
+/* Reads an integer of Python's, or a float64 of NumPy's. */
+static int
+read_other_number(PyObject *object, double *number)
 {
-    if (PyFloat_CheckExact(object) || Py_TYPE(object) == &PyDoubleArrType_Type) {
+    if (Py_TYPE(object) == &PyDoubleArrType_Type) {
         *number = PyFloat_AS_DOUBLE(object);
         return 1;
     }
@@ -101,6 +101,19 @@ read_number(PyObject *object, double *number)
     int overflow;
     *number = (double)PyLong_AsLongLongAndOverflow(object, &overflow);
     return !overflow;
+}
+
+/* Reads numbers; answers with the end of what was written, NULL if one is no number. */
+static double *
+read_numbers(PyObject *const *items, npy_intp count, double *to)
+{
+    for (npy_intp i = 0; i < count; i++) {
+        if (PyFloat_CheckExact(items[i]))
+            to[i] = PyFloat_AS_DOUBLE(items[i]);
+        else if (!read_other_number(items[i], &to[i]))
+            return NULL;
+    }
+    return to + count;
 }
 
 static double *
@@ -119,17 +132,17 @@ read_vector(PyArrayObject *array, npy_intp length, double *to)
 static double *
 read_list(PyObject *list, const npy_intp *lengths, int axes, double *to)
 {
-    if (axes == 1 && is_vector(list))
-        return read_vector((PyArrayObject *)list, lengths[0], to);
-    if (!is_list(list) || PySequence_Fast_GET_SIZE(list) != lengths[0])
+    if (!is_list(list))
+        return axes == 1 && is_vector(list)
+                   ? read_vector((PyArrayObject *)list, lengths[0], to)
+                   : NULL;
+    if (PySequence_Fast_GET_SIZE(list) != lengths[0])
         return NULL;
     PyObject **items = PySequence_Fast_ITEMS(list);
-    for (npy_intp i = 0; to && i < lengths[0]; i++) {
-        if (axes > 1)
-            to = read_list(items[i], lengths + 1, axes - 1, to);
-        else if (!read_number(items[i], to++))
-            return NULL;
-    }
+    if (axes == 1)
+        return read_numbers(items, lengths[0], to);
+    for (npy_intp i = 0; to && i < lengths[0]; i++)
+        to = read_list(items[i], lengths + 1, axes - 1, to);
     return to;
 }
 
