@@ -5,8 +5,8 @@ from setuptools import Extension, setup
 
 call_path = Extension(
     "armdyn.engine._call",
-    [f"src/armdyn/engine/{name}.c" for name in ("_call", "_march", "_pool")],
-    depends=[f"src/armdyn/engine/{name}.h" for name in ("_march", "_pool")],
+    [f"src/armdyn/engine/{name}.c" for name in ("_call", "_march", "_pool", "_rows", "_shapes")],
+    depends=[f"src/armdyn/engine/{name}.h" for name in ("_call", "_march", "_pool", "_rows")],
     include_dirs=[numpy.get_include()],
     define_macros=[("NPY_TARGET_VERSION", "NPY_1_25_API_VERSION")],  # that of NumPy 1.26
     optional=True,

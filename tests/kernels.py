@@ -209,3 +209,17 @@ LAYOUTS = {
     "another library's": Exporter,
     "memory": lambda x: memoryview(x),
 }
+OUT_LAYOUTS = {
+    "transposed": lambda shape, dtype=float: np.zeros(shape[::-1], dtype).T,
+    "strided": lambda shape, dtype=float: np.zeros((*shape, 2), dtype)[..., 0],
+    "interleaved": lambda shape, dtype=float: np.moveaxis(
+        np.zeros((*shape[:1], 2, *shape[1:]), dtype), 1 if shape else 0, 0
+    )[1, ...],
+    "backwards": lambda shape, dtype=float: np.zeros(shape, dtype)[
+        (*[slice(None, None, -1)] * len(shape), ...)
+    ],
+    "misaligned": lambda shape, dtype=float: misaligned(np.zeros(shape, dtype)),
+    "subclass": lambda shape, dtype=float: np.zeros(shape, dtype).view(
+        type("Sub", (np.ndarray,), {})
+    ),
+}

@@ -19,6 +19,7 @@ from armdyn.errors import ShapeError
 from tests.kernels import (
     FRONTS,
     LAYOUTS,
+    OUT_LAYOUTS,
     SPIN,
     N,
     Polynomials,
@@ -66,6 +67,8 @@ def test_all_fronts_answer_any_call_alike(seed):
         array = memory[start : start + size].reshape(shape)
         if rng.random() < 0.8:
             array = array.astype(dtype)
+        if 0 not in batch and not strange and rng.random() < 0.2:
+            array = array[tuple(rng.choice([0, slice(None), slice(1)]) for _ in batch)]  # broadcast
         if array.ndim and rng.random() < 0.3:
             array = LAYOUTS[rng.choice(list(LAYOUTS))](array)
         return rng.choice([None, "ab", 1j, [1, [2]]]) if rng.random() < 0.02 else array
@@ -76,7 +79,9 @@ def test_all_fronts_answer_any_call_alike(seed):
             whole = (*batch, *shape)
             size = int(np.prod(whole))
             fresh = [np.zeros(whole, dtype), np.zeros(whole, dtype), np.zeros(whole)]
-            arrays.append(rng.choice([*fresh, memory[100 : 100 + size].reshape(whole).copy()]))
+            views = [make(whole, dtype) for make in OUT_LAYOUTS.values()]
+            here = memory[100 : 100 + size].reshape(whole)
+            arrays.append(rng.choice([*fresh, *views, here.copy()]))
         if rng.random() < 0.1:
             arrays = arrays * 2
         return tuple(arrays) if len(arrays) > 1 or rng.random() < 0.1 else arrays[0]
@@ -107,8 +112,10 @@ def test_kernels_are_compiled_at_first_need_and_once(front):
     f(*states())
     f([0, 0, 0], [1, 1, 1])
     assert polynomials.asked == [("single", "float64")]
-    f(*states(2))
-    f(*states(2, dtype=np.float32))
+    f(*states(1)), f(*states(2)), f(*states(1, 2))
+    assert polynomials.asked == [("single", "float64")]  # for one or two states of a batch too
+    f(*states(4))
+    f(*states(4, dtype=np.float32))
     f(*states(dtype=np.float32))
     f(*states(3))
     assert len(polynomials.asked) == len(set(polynomials.asked)) == 4
@@ -165,7 +172,7 @@ def test_large_batches_use_the_threads_they_are_given(front, monkeypatch):
         blocks, "side_by_side", lambda parts: (used.append(len(parts)), spread(parts))[1]
     )
     monkeypatch.setattr(workers, "cores", lambda: 3)
-    large = np.ones((g.few + 1, N), int)  # by the careful path on any front
+    large = np.ones((8 * g.few + 1, N), int)  # by the careful path on any front
     g(large)
     g(np.ones((1, 1, N)))
     monkeypatch.setenv("ARMDYN_NUM_THREADS", " 2 ")
@@ -182,8 +189,8 @@ def test_large_batches_use_the_threads_they_are_given(front, monkeypatch):
 def test_a_batch_releases_the_interpreter(front):
     """The kernel spins until another thread writes, which needs the interpreter."""
     f = function(front, Polynomials(1, 1, ((1,),), SPIN))
-    f(np.ones((1, 1)))
-    q = np.zeros((1, 1))
+    f(np.ones((3, 1)))
+    q = np.zeros((3, 1))
     with ThreadPoolExecutor(1) as pool:
         result = pool.submit(f, q)
         time.sleep(0.05)

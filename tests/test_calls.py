@@ -10,11 +10,11 @@ from armdyn.errors import ShapeError
 from tests.kernels import (
     FRONTS,
     LAYOUTS,
+    OUT_LAYOUTS,
     N,
     Polynomials,
     assert_same_bits,
     function,
-    misaligned,
     read_only,
     states,
 )
@@ -205,14 +205,6 @@ def test_out_for_several_results(f, batch):
         f(*values, out=(first, touching))
     f(*values, out=(first, second.reshape(e.shape)))  # neighbours are no overlap
     assert_same_bits(first, f(*values)[0])
-
-
-OUT_LAYOUTS = {
-    "transposed": lambda shape: np.empty(shape[::-1]).T,
-    "strided": lambda shape: np.empty((*shape[:-1], 2 * shape[-1]))[..., ::2],
-    "misaligned": lambda shape: misaligned(np.empty(shape)),
-    "subclass": lambda shape: np.empty(shape).view(type("Sub", (np.ndarray,), {})),
-}
 
 
 @pytest.mark.parametrize("layout", OUT_LAYOUTS)

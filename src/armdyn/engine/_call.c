@@ -2,81 +2,25 @@
 
    A call of a compiled function can take two paths (see armdyn/engine/calls.py). This one comes
    first. It answers a call whose arguments are plain arrays, which the kernel can read and write
-   where they lie, and spreads a large batch over the threads of _pool.c. Every other call is handed
-   on as it came to the careful path, CarefulPath in calls.py: that converts, broadcasts or explains
-   what is wrong, and uses the same kernels. So this file holds no message to a user, and both paths give the same results
-   and the same errors. Without this extension calls.py has a front in Python, which is slower.
+   where they lie, and spreads a large batch over the threads of _pool.c; by way of buffers it also
+   answers a call of other arrays and of lists of numbers (_shapes.c). Every other call is handed on
+   as it came to the careful path, CarefulPath in calls.py: that converts, spreads over threads or
+   explains what is wrong, and uses the same kernels. So there is no message to a user in C, and both
+   paths give the same results and the same errors. Without this extension calls.py has a front in
+   Python, which is slower.
 
    A call with one option more, such as frame="tool0", belongs to another Function. The careful
    path finds that Function the first time and keeps it in a dict, where this path finds it. */
 
-#define PY_SSIZE_T_CLEAN
-#include <Python.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#define NPY_NO_DEPRECATED_API NPY_1_25_API_VERSION
-#include <numpy/arrayobject.h>
+#include "_call.h"
 
 #include "_march.h"
 #include "_pool.h"
 
 #define INTERFACE 3 /* of what this module offers; armdyn/engine/calls.py expects the same */
 
-#define MAX_INPUTS 4
-#define MAX_RESULTS 32
-#define MAX_RANK 4
-
-#define RECYCLED 4 /* the first results of a function that are given out again, see recycled() */
-#define SPARES 2   /* a result is often kept until the next one is there: two take turns */
-
 #define READABLE (NPY_ARRAY_C_CONTIGUOUS | NPY_ARRAY_ALIGNED)
 #define WRITABLE (READABLE | NPY_ARRAY_WRITEABLE)
-
-typedef struct {
-    void (*single)(const void *const *in, void *const *out);
-    void (*batch)(const void *const *in, void *const *out, int64_t count);
-} Kernels;
-
-typedef struct {
-    int rank;
-    npy_intp dims[MAX_RANK];
-    npy_intp numbers; /* the product of dims */
-} Shape;
-
-/* Results of a single state that were given out before; at first NULL. */
-typedef struct {
-    PyObject *arrays[SPARES];
-    int next; /* to be replaced */
-} Spares;
-
-typedef struct {
-    PyObject_HEAD
-    vectorcallfunc vectorcall;
-    PyObject *path;   /* the Python path, which also owns name, arguments, shapes, ... */
-    PyObject *chosen; /* dict: option (None: the one without a keyword) -> value -> Function */
-    Py_buffer table;  /* Kernels of float64, Kernels of float32; each NULL until compiled */
-    npy_intp n;       /* numbers in one argument of one state */
-    npy_intp few;     /* batches of up to so many states stay on one thread if not asked for more */
-    int inputs;       /* the number of arguments */
-    int results;      /* the number of results, and their shapes for one state: */
-    Shape shapes[MAX_RESULTS];
-    Spares spares[2][RECYCLED]; /* of float64, of float32 */
-} Function;
-
-/* What is known of a call while it is looked at; every reference is borrowed. */
-typedef struct {
-    int type;              /* NPY_DOUBLE or NPY_FLOAT, alike in all arguments */
-    int rank;              /* the number of batch axes, 0 for a single state; their lengths: */
-    const npy_intp *batch;
-    npy_intp count;        /* the number of states, 1 for a single one */
-    PyObject *out;         /* the value of out=, NULL for none */
-    Py_ssize_t threads;    /* the value of threads=, 0 for none */
-    PyObject *option;      /* another keyword, such as method=, NULL for none, and its value: */
-    PyObject *value;
-    char *in[MAX_INPUTS];
-    char *to[MAX_RESULTS];
-} Call;
 
 static PyObject *OUT, *THREADS; /* keywords, interned */
 static PyArray_Descr *DOUBLE, *FLOAT; /* as NumPy has them for new arrays */
@@ -172,13 +116,6 @@ read_inputs(const Function *self, Call *call, PyObject *const *values)
         call->in[k] = PyArray_BYTES(array);
     }
     return 1;
-}
-
-/* Whether two stretches of memory, so many bytes long, have a byte in common. */
-static inline int
-overlap(const char *a, npy_intp length_of_a, const char *b, npy_intp length_of_b)
-{
-    return a < b + length_of_b && b < a + length_of_a;
 }
 
 /* Whether what was given as out= takes the results, each in memory of its own. */
@@ -283,8 +220,7 @@ new_array(Function *self, Call *call, int k)
     return array;
 }
 
-/* New arrays for all results: one array, or a tuple of them. */
-static PyObject *
+PyObject *
 new_results(Function *self, Call *call)
 {
     if (self->results == 1)
@@ -371,6 +307,44 @@ default_threads(void)
     return threads;
 }
 
+/* Runs the single kernel over a few states. */
+static void
+run_singly(const Function *self, const Kernels *kernels, Call *call)
+{
+    npy_intp size = call->type == NPY_FLOAT ? sizeof(float) : sizeof(double);
+    for (npy_intp i = 0; i < call->count; i++) {
+        kernels->single((const void *const *)call->in, (void *const *)call->to);
+        for (int k = 0; k < self->inputs; k++)
+            call->in[k] += self->n * size;
+        for (int k = 0; k < self->results; k++)
+            call->to[k] += self->shapes[k].numbers * size;
+    }
+}
+
+/* Answers a call of plain arrays. NULL: it is not one, or an error is set. */
+static PyObject *
+answer_plain(Function *self, Call *call, PyObject *const *values)
+{
+    const Kernels *kernels = read_inputs(self, call, values) ? kernels_for(self, call) : NULL;
+    if (!kernels || (call->out && !read_out(self, call)))
+        return NULL;
+    if (!call->threads && !(call->threads = call->count > self->few ? default_threads() : 1))
+        return NULL;
+    PyObject *results = call->out ? Py_NewRef(call->out) : new_results(self, call);
+    if (!results)
+        return NULL;
+    if (call->rank == 0) {
+        kernels->single((const void *const *)call->in, (void *const *)call->to);
+    }
+    else if (call->count <= SINGLY) {
+        run_singly(self, kernels, call);
+    }
+    else {
+        run_batch(self, call, kernels);
+    }
+    return results;
+}
+
 static PyObject *
 function_call(PyObject *callable, PyObject *const *args, size_t nargsf, PyObject *names)
 {
@@ -385,25 +359,15 @@ function_call(PyObject *callable, PyObject *const *args, size_t nargsf, PyObject
         self = chosen_before(self, call.option, call.value);
     else if (more)
         goto hand_on;
-    if (!self || !read_inputs(self, &call, args))
+    if (!self)
         goto hand_on;
-
-    const Kernels *kernels = (const Kernels *)self->table.buf + (call.type == NPY_FLOAT);
-    if (call.rank ? !kernels->batch : !kernels->single)
-        goto hand_on;
-    if (call.out && !read_out(self, &call))
-        goto hand_on;
-    if (!call.threads && !(call.threads = call.count > self->few ? default_threads() : 1))
+    PyObject *results = answer_plain(self, &call, args);
+    if (!results && !PyErr_Occurred())
+        results = answer_any_shape(self, &call, args);
+    if (results)
+        return call.out || call.rank ? results : as_numbers(self, results);
+    if (PyErr_Occurred())
         return NULL;
-
-    PyObject *results = call.out ? Py_NewRef(call.out) : new_results(self, &call);
-    if (!results)
-        return NULL;
-    if (call.rank)
-        run_batch(self, &call, kernels);
-    else
-        kernels->single((const void *const *)call.in, (void *const *)call.to);
-    return call.out || call.rank ? results : as_numbers(self, results);
 
 hand_on:
     return PyObject_Vectorcall(((Function *)callable)->path, args, nargsf, names);

@@ -11,11 +11,12 @@ double or float. ``Function`` makes of them what users call: ``f(*arrays, out=No
 A call takes one of two paths. Both run the same kernels, so a result has the same bits whichever
 path it came by.
 
-- The fast path, or front, takes the calls that need no thought: arrays that a kernel can use where
-  they lie. Where the C extension is built (armdyn/engine/_call.c) the front is written in C, and a
-  call costs some 100 ns besides the kernel's work. Where it is not, a front in Python takes single
-  float64 states and reaches the kernel by ctypes, which costs about a microsecond. A front that
-  meets any other call hands it on as it came.
+- The fast path, or front, takes the calls that need no thought. Where the C extension is built
+  (armdyn/engine/_call.c) the front is written in C, and a call costs some tens of ns beside the
+  kernel's work where the kernel can use the arrays as they lie, and a few hundred where they are
+  strided, broadcast, of mixed types, or lists (_shapes.c). Where it is not, a front in Python takes
+  single float64 states and reaches the kernel by ctypes, which costs about a microsecond. A front
+  that meets any other call hands it on as it came.
 - The careful path, ``CarefulPath``, takes any call. It converts and broadcasts arrays, spreads a
   batch over threads (armdyn/engine/workers.py; the C front has a quicker way of its own), finds out
   what arguments by name and options mean, and says what is wrong.
@@ -56,6 +57,7 @@ BATCH = CFUNCTYPE(None, c_void_p, c_void_p, c_int64)  # releases the GIL
 WORTH_THREADS = 3e5  # nanoseconds of work, as estimated, above which threads pay,
 WORTH_THREADS_IN_C = 4e4  # and where the C front spreads it over its own
 MOST_ARGUMENTS, MOST_RESULTS = 4, 32
+SINGLY = 2  # batches of up to so many states are run by the single kernel, as in _call.h
 ALL = slice(None)
 COMPILING = forks.free_in_children(threading.RLock())  # held while a kernel is made
 
@@ -203,8 +205,11 @@ class CarefulPath:
         if not batch:
             answer = self._single(arrays, targets, dtype)
             return answer if out is None else out
-        if math.prod(batch):
+        count = math.prod(batch)
+        if count > SINGLY:
             self._many(arrays, targets, batch, dtype, threads)
+        elif count:
+            self._one_by_one(arrays, targets, batch, dtype)
         if out is not None:
             return out
         return tuple(targets) if len(targets) > 1 else targets[0]
@@ -304,6 +309,17 @@ class CarefulPath:
         answer = None if targets else state.answer()
         states.append(state)
         return answer
+
+    def _one_by_one(
+        self, arrays: list[np.ndarray], targets: list[np.ndarray], batch: Shape, dtype: np.dtype
+    ) -> None:
+        """A batch of so few states that the batch kernel, made for whole vectors, takes longer."""
+        rows = [np.broadcast_to(array, (*batch, self.n)) for array in arrays]
+        wholes = [np.asarray(target) for target in targets]
+        for where in np.ndindex(*batch):
+            self._single(
+                [row[where] for row in rows], [whole[(*where, ...)] for whole in wholes], dtype
+            )
 
     def _many(
         self,

@@ -1,0 +1,431 @@
+/* Calls of any shape: arrays that are strided, broadcast or of mixed types, and lists of numbers.
+
+   The plain path in _call.c comes first. What it cannot use where it lies is looked at here: each
+   argument becomes a View, views are broadcast against each other, and kernels run over them by
+   way of buffers (_rows.c). The rules are those of CarefulPath in calls.py, and so are the results.
+   What breaks a rule, or needs code of a user's, is handed on to it. */
+
+#define NO_IMPORT_ARRAY
+#include "_call.h"
+
+#define ALONE 8 /* times as many states as a plain batch stay on the calling thread: the threads of
+                   the careful path, which larger ones go to, are slower to start */
+
+#include <string.h>
+
+#define ROOM 8192          /* bytes on the stack; a call that needs more takes them from the heap */
+#define BLOCK_BYTES 16384  /* of all buffers together: half a cache of the first level */
+#define LEAST_BLOCK 16     /* states: two vectors of the longest kind */
+#define MAX_LISTED 1000000 /* numbers in a list; the shape of one need not be true, so no more */
+#define ALIGNMENT 64       /* bytes: a line of the cache, and the longest vector */
+
+/* Memory for one call. */
+typedef struct {
+    char room[ROOM + ALIGNMENT];
+    size_t used;
+    void *heap[MAX_INPUTS + 2];
+    int pieces;
+} Memory;
+
+static void *
+take(Memory *memory, size_t bytes)
+{
+    size_t whole = (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+    char *start = memory->room;
+    if (whole <= ROOM - memory->used) {
+        memory->used += whole;
+        start += memory->used - whole;
+    }
+    else {
+        start = PyMem_RawMalloc(whole + ALIGNMENT);
+        if (!start)
+            return NULL;
+        memory->heap[memory->pieces++] = start;
+    }
+    return start + (ALIGNMENT - (uintptr_t)start % ALIGNMENT) % ALIGNMENT;
+}
+
+static void
+give_back(Memory *memory)
+{
+    while (memory->pieces > 0)
+        PyMem_RawFree(memory->heap[--memory->pieces]);
+}
+
+/* Lists. ------------------------------------------------------------------------------------- */
+
+static inline int
+is_list(PyObject *object)
+{
+#ifdef Py_GIL_DISABLED /* another thread may change a list meanwhile */
+    return PyTuple_CheckExact(object);
+#else
+    return PyTuple_CheckExact(object) || PyList_CheckExact(object);
+#endif
+}
+
+/* Whether this is a plain vector, as lists of states hold them. */
+static inline int
+is_vector(PyObject *object)
+{
+    PyArrayObject *array = (PyArrayObject *)object;
+    return PyArray_CheckExact(object) && PyArray_NDIM(array) == 1 &&
+           PyArray_TYPE(array) == NPY_DOUBLE && PyArray_ISNOTSWAPPED(array);
+}
+
+/* Finds the shape of a nested list, by the first item of each. */
+static int
+view_list(View *view, PyObject *object)
+{
+    Axes *axes = &view->axes;
+    view->data = NULL;
+    view->type = NPY_DOUBLE;
+    for (axes->count = 0; is_list(object); object = PySequence_Fast_GET_ITEM(object, 0)) {
+        npy_intp length = PySequence_Fast_GET_SIZE(object);
+        if (length == 0 || axes->count == MAX_AXES)
+            return 0;
+        axes->lengths[axes->count++] = length;
+    }
+    if (is_vector(object) && axes->count < MAX_AXES)
+        axes->lengths[axes->count++] = PyArray_DIM((PyArrayObject *)object, 0);
+    return axes->count > 0;
+}
+
+/* Reads an integer of Python's, or a float64 of NumPy's. */
+static int
+read_other_number(PyObject *object, double *number)
+{
+    if (Py_TYPE(object) == &PyDoubleArrType_Type) {
+        *number = PyFloat_AS_DOUBLE(object);
+        return 1;
+    }
+    if (!PyLong_CheckExact(object))
+        return 0;
+    int overflow;
+    *number = (double)PyLong_AsLongLongAndOverflow(object, &overflow);
+    return !overflow;
+}
+
+/* Reads numbers; answers with the end of what was written, NULL if one is no number. */
+static double *
+read_numbers(PyObject *const *items, npy_intp count, double *to)
+{
+    for (npy_intp i = 0; i < count; i++) {
+        if (PyFloat_CheckExact(items[i]))
+            to[i] = PyFloat_AS_DOUBLE(items[i]);
+        else if (!read_other_number(items[i], &to[i]))
+            return NULL;
+    }
+    return to + count;
+}
+
+static double *
+read_vector(PyArrayObject *array, npy_intp length, double *to)
+{
+    if (PyArray_DIM(array, 0) != length)
+        return NULL;
+    const char *from = PyArray_BYTES(array);
+    for (npy_intp i = 0; i < length; i++)
+        memcpy(to + i, from + i * PyArray_STRIDE(array, 0), sizeof(double));
+    return to + length;
+}
+
+/* Reads a nested list of this shape; answers with the end of what was written, NULL if the list
+   is not of this shape or holds other things than numbers. */
+static double *
+read_list(PyObject *list, const npy_intp *lengths, int axes, double *to)
+{
+    if (!is_list(list))
+        return axes == 1 && is_vector(list)
+                   ? read_vector((PyArrayObject *)list, lengths[0], to)
+                   : NULL;
+    if (PySequence_Fast_GET_SIZE(list) != lengths[0])
+        return NULL;
+    PyObject **items = PySequence_Fast_ITEMS(list);
+    if (axes == 1)
+        return read_numbers(items, lengths[0], to);
+    for (npy_intp i = 0; to && i < lengths[0]; i++)
+        to = read_list(items[i], lengths + 1, axes - 1, to);
+    return to;
+}
+
+/* Reads what view_list has seen. */
+static int
+fill_view(View *view, PyObject *list, Memory *memory)
+{
+    Axes *axes = &view->axes;
+    npy_intp count = PyArray_OverflowMultiplyList(axes->lengths, axes->count);
+    if (count < 0 || count > MAX_LISTED)
+        return 0;
+    npy_intp stride = sizeof(double);
+    for (int i = axes->count - 1; i >= 0; i--) {
+        axes->strides[i] = stride;
+        stride *= axes->lengths[i];
+    }
+    double *start = take(memory, count * sizeof(double));
+    view->data = (char *)start;
+    return start && read_list(list, axes->lengths, axes->count, start);
+}
+
+/* Arrays. ------------------------------------------------------------------------------------ */
+
+/* Whether this is an array of numbers that is read here: no subclass, nothing byte-swapped. */
+static int
+view_array(View *view, PyObject *object)
+{
+    PyArrayObject *array = (PyArrayObject *)object;
+    if (!PyArray_CheckExact(object) || PyArray_NDIM(array) > MAX_AXES ||
+        !PyArray_ISNOTSWAPPED(array) || !size_of(PyArray_TYPE(array)))
+        return 0;
+    view->data = PyArray_BYTES(array);
+    view->type = PyArray_TYPE(array);
+    view->axes.count = PyArray_NDIM(array);
+    for (int i = 0; i < view->axes.count; i++) {
+        view->axes.lengths[i] = PyArray_DIM(array, i);
+        view->axes.strides[i] = PyArray_STRIDE(array, i);
+    }
+    return 1;
+}
+
+/* The memory between the first and the last byte of an array that is not empty. */
+typedef struct {
+    char *start;
+    npy_intp length;
+} Extent;
+
+static Extent
+extent_of(const View *view)
+{
+    npy_intp before = 0, after = size_of(view->type);
+    for (int i = 0; i < view->axes.count; i++) {
+        npy_intp reach = (view->axes.lengths[i] - 1) * view->axes.strides[i];
+        if (reach < 0)
+            before -= reach;
+        else
+            after += reach;
+    }
+    return (Extent){view->data - before, before + after};
+}
+
+/* Whether no two numbers of an array share memory, as is plain where each axis steps over all
+   that the axes of smaller steps reach. */
+static int
+is_spread(const View *view)
+{
+    npy_intp reach = size_of(view->type); /* of the axes so far, the smaller steps first */
+    int done = 0;
+    for (int k = 0; k < view->axes.count; k++) {
+        int least = -1;
+        for (int i = 0; i < view->axes.count; i++)
+            if (!(done >> i & 1) && (least < 0 || Py_ABS(view->axes.strides[i]) <
+                                                      Py_ABS(view->axes.strides[least])))
+                least = i;
+        done |= 1 << least;
+        npy_intp stride = Py_ABS(view->axes.strides[least]);
+        if (view->axes.lengths[least] == 1)
+            continue;
+        if (stride < reach)
+            return 0;
+        reach += (view->axes.lengths[least] - 1) * stride;
+    }
+    return 1;
+}
+
+/* The call. ---------------------------------------------------------------------------------- */
+
+/* The batch axes of all arguments, broadcast against each other. */
+static int
+broadcast(Axes *batch, const View *views, int count)
+{
+    batch->count = 0;
+    for (int k = 0; k < count; k++)
+        if (batch->count < views[k].axes.count - 1)
+            batch->count = views[k].axes.count - 1;
+    for (int i = 0; i < batch->count; i++)
+        batch->lengths[i] = 1;
+    for (int k = 0; k < count; k++) {
+        const Axes *axes = &views[k].axes;
+        npy_intp *lengths = batch->lengths + batch->count - (axes->count - 1);
+        for (int i = 0; i < axes->count - 1; i++)
+            if (lengths[i] == 1)
+                lengths[i] = axes->lengths[i];
+            else if (axes->lengths[i] != 1 && axes->lengths[i] != lengths[i])
+                return 0;
+    }
+    return 1;
+}
+
+/* Gives a view the batch axes that it is broadcast to. */
+static void
+spread(View *view, const Axes *batch)
+{
+    Axes *axes = &view->axes;
+    int more = batch->count + 1 - axes->count;
+    for (int i = batch->count; i >= 0; i--) {
+        npy_intp length = i >= more ? axes->lengths[i - more] : 1;
+        axes->strides[i] = length > 1 ? axes->strides[i - more] : 0;
+        axes->lengths[i] = i < batch->count ? batch->lengths[i] : length;
+    }
+    axes->count = batch->count + 1;
+}
+
+/* Looks at the arguments, and finds the type and the batch of the call. */
+static int
+view_inputs(const Function *self, Call *call, PyObject *const *values, View *views, Axes *batch)
+{
+    call->type = NPY_FLOAT;
+    for (int k = 0; k < self->inputs; k++) {
+        View *view = &views[k];
+        if (!(is_list(values[k]) ? view_list(view, values[k]) : view_array(view, values[k])) ||
+            view->axes.count == 0 || view->axes.lengths[view->axes.count - 1] != self->n)
+            return 0;
+        if (view->type != NPY_FLOAT)
+            call->type = NPY_DOUBLE;
+    }
+    if (!broadcast(batch, views, self->inputs))
+        return 0;
+    call->rank = batch->count;
+    call->batch = batch->lengths;
+    call->count = PyArray_OverflowMultiplyList(batch->lengths, batch->count);
+    return call->count > 0 && call->rank + MAX_RANK <= MAX_AXES;
+}
+
+/* Looks at the k-th result, given by out=: whether it takes this result, in memory of its own. */
+static int
+view_output(const Function *self, const Call *call, int k, View *view)
+{
+    PyObject *object = self->results > 1 ? PyTuple_GET_ITEM(call->out, k) : call->out;
+    const Shape *shape = &self->shapes[k];
+    if (!view_array(view, object) || view->type != call->type ||
+        view->axes.count != call->rank + shape->rank ||
+        !PyArray_ISWRITEABLE((PyArrayObject *)object) || !is_spread(view))
+        return 0;
+    for (int i = 0; i < view->axes.count; i++)
+        if (view->axes.lengths[i] == 0 ||
+            view->axes.lengths[i] !=
+                (i < call->rank ? call->batch[i] : shape->dims[i - call->rank]))
+            return 0;
+    return 1;
+}
+
+/* Splits what out= gives into rows, unless memory is shared. */
+static int
+split_outputs(const Function *self, const Call *call, const View *inputs, Rows *rows)
+{
+    Extent taken[MAX_INPUTS + MAX_RESULTS];
+    for (int k = 0; k < self->inputs; k++)
+        taken[k] = extent_of(&inputs[k]);
+    if (self->results > 1 &&
+        (!PyTuple_CheckExact(call->out) || PyTuple_GET_SIZE(call->out) != self->results))
+        return 0;
+    for (int k = 0; k < self->results; k++) {
+        View view;
+        if (!view_output(self, call, k, &view))
+            return 0;
+        Extent mine = taken[self->inputs + k] = extent_of(&view);
+        for (int i = 0; i < self->inputs + k; i++)
+            if (overlap(mine.start, mine.length, taken[i].start, taken[i].length))
+                return 0;
+        split_into_rows(&rows[k], &view, call->rank, call->type);
+    }
+    return 1;
+}
+
+/* Buffers for all rows that are not used in place. */
+static int
+take_buffers(Run *run, Memory *memory)
+{
+    size_t bytes = 0; /* of a state */
+    int all = run->inputs + run->results;
+    for (int k = 0; k < all; k++)
+        if (run->rows[k].copy)
+            bytes += run->rows[k].bytes;
+    run->block = run->count;
+    if (!bytes)
+        return 1;
+    npy_intp most = BLOCK_BYTES / bytes / LEAST_BLOCK * LEAST_BLOCK;
+    if (most < LEAST_BLOCK)
+        most = LEAST_BLOCK;
+    if (run->block > most)
+        run->block = most;
+    char *next = take(memory, run->block * bytes + all * ALIGNMENT);
+    for (int k = 0; next && k < all; k++) {
+        if (!run->rows[k].copy)
+            continue;
+        run->rows[k].buffer = next;
+        next += (run->block * run->rows[k].bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+    }
+    return next != NULL;
+}
+
+/* New arrays for the results, as rows. */
+static PyObject *
+split_new_results(Function *self, Call *call, Rows *rows)
+{
+    PyObject *results = new_results(self, call);
+    for (int k = 0; results && k < self->results; k++) {
+        rows[k].data = call->to[k];
+        rows[k].bytes = self->shapes[k].numbers * size_of(call->type);
+        rows[k].copy = NULL;
+    }
+    return results;
+}
+
+/* Makes rows of all that a call was given; says whether it can still be answered here. */
+static int
+prepare(const Function *self, Call *call, PyObject *const *values, Run *run, Axes *batch,
+        Memory *memory)
+{
+    View views[MAX_INPUTS];
+    if (!view_inputs(self, call, values, views, batch))
+        return 0;
+    if (call->threads > 1 || (!call->threads && call->count > ALONE * self->few))
+        return 0;
+    const Kernels *kernels = kernels_for(self, call);
+    if (!kernels)
+        return 0;
+    run->kernels = *kernels;
+    if (call->count <= SINGLY)
+        run->kernels.batch = NULL;
+    run->inputs = self->inputs;
+    run->results = self->results;
+    run->count = call->count;
+    run->rows = take(memory, (self->inputs + self->results) * sizeof(Rows));
+    if (!run->rows)
+        return 0;
+    for (int k = 0; k < self->inputs; k++) {
+        if (!views[k].data && !fill_view(&views[k], values[k], memory))
+            return 0;
+        spread(&views[k], batch);
+        split_into_rows(&run->rows[k], &views[k], call->rank, call->type);
+    }
+    for (int k = 0; k < self->results; k++)
+        run->rows[self->inputs + k].copy = NULL;
+    if (call->out && !split_outputs(self, call, views, run->rows + self->inputs))
+        return 0;
+    return take_buffers(run, memory);
+}
+
+PyObject *
+answer_any_shape(Function *self, Call *call, PyObject *const *values)
+{
+    Memory memory;
+    Axes batch;
+    Run run;
+    PyObject *results = NULL;
+    memory.used = 0;
+    memory.pieces = 0;
+    if (prepare(self, call, values, &run, &batch, &memory))
+        results = call->out ? Py_NewRef(call->out)
+                            : split_new_results(self, call, run.rows + self->inputs);
+    if (results && !run.kernels.batch) {
+        run_over_rows(&run);
+    }
+    else if (results) {
+        Py_BEGIN_ALLOW_THREADS
+        run_over_rows(&run);
+        Py_END_ALLOW_THREADS
+    }
+    give_back(&memory);
+    return results;
+}
