@@ -15,7 +15,7 @@ import numpy as np
 import armdyn
 from armdyn.algorithms.catalogue import registered
 from armdyn.chain import Chain
-from armdyn.engine import cache, calls, forks, jit  # noqa: F401  forks acts by itself
+from armdyn.engine import cache, calls, forks, jit, processor  # noqa: F401  forks acts by itself
 from armdyn.errors import ArmdynError
 from armdyn.program.passes import place_fma
 from armdyn.program.program import Program
@@ -112,7 +112,8 @@ class Compilation(Kernels):
 @once
 def fingerprint() -> tuple[str, ...]:
     """What object code depends on besides the arm: machine, versions, armdyn's own text."""
-    return (armdyn.__version__, *map(str, jit.machine()), *armdyn._IMPORTED)
+    machine = processor.description() or tuple(map(str, jit.machine()))
+    return (armdyn.__version__, *machine, *armdyn._IMPORTED)
 
 
 def is_as_imported() -> bool:

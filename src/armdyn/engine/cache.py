@@ -34,7 +34,7 @@ VARIABLE = "ARMDYN_CACHE_DIR"  # names the directory; empty: no cache
 CAPACITY = 256 * 2**20  # of all entries together [bytes]; one alone may fill a quarter of it
 DAY, HOUR = 86400, 3600  # [s]
 HEADER = struct.Struct("<8sIQ32s")  # magic, format version, length of the data, checksum
-MAGIC, VERSION = b"armdyn\r\n", 1
+MAGIC, VERSION = b"armdyn\r\n", 2
 ENTRY, UNFINISHED = ".armdyn", ".armdyn-unfinished"
 OURS = re.compile(r"[0-9a-f]{64}\.armdyn(-unfinished)?")  # no other file is ever removed
 
