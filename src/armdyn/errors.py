@@ -2,7 +2,6 @@
 
 import operator
 from collections.abc import Iterable
-from difflib import get_close_matches
 from typing import Any
 
 LONGEST = 80  # characters of a value in a message
@@ -43,6 +42,8 @@ def instead(name: object, known: Iterable[str]) -> str:
 
 def meant(name: object, known: Iterable[str]) -> str:
     """The question whether a known name was meant; empty if none is near."""
+    from difflib import get_close_matches  # which only a slip needs
+
     near = get_close_matches(name, list(known), 1) if isinstance(name, str) else []
     return f"did you mean {shorten(near[0])}? " if near else ""
 

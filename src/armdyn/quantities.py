@@ -21,10 +21,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from armdyn.algorithms import catalogue, drives, kinematics
+from armdyn.algorithms import catalogue
 from armdyn.algorithms.catalogue import Method
-from armdyn.algorithms.kic import influence
-from armdyn.algorithms.regressor import regressor
+from armdyn.algorithms.late import Late
 from armdyn.chain import Chain
 from armdyn.chain.arm import Arm
 from armdyn.errors import MethodError, TraceError, listed, shorten, unknown
@@ -39,8 +38,7 @@ Formula = Callable[..., Any]  # lists of n scalars in, nested lists of scalars o
 Shape = tuple[int, ...]
 
 
-@dataclass(frozen=True)
-class Result:
+class Result(NamedTuple):
     """An array that a quantity gives: its letter, and its sizes, "n", "10n" or a number each."""
 
     name: str
@@ -81,6 +79,7 @@ class Quantity:
 # The table ---------------------------------------------------------------------------------------
 
 ORDER = ("q", "qd", "qdd", "tau")  # of the arguments of several quantities together
+drives, kinematics, kic, regressor = map(Late, ("drives", "kinematics", "kic", "regressor"))
 QUANTITIES: Mapping[str, Quantity] = {
     "mass_matrix": Quantity(
         ("q",),
@@ -147,7 +146,7 @@ QUANTITIES: Mapping[str, Quantity] = {
         (Result("gT", "3 n"), Result("gR", "3 n"), Result("hT", "3 n n"), Result("hR", "3 n n")),
         "The tip's velocity is gT qd, its acceleration gT qdd + qd^T hT qd; likewise its angular "
         "velocity and acceleration by gR and hR; base axes.",
-        function=influence,
+        function=kic.influence,
         framed=True,
     ),
     "energy": Quantity(
@@ -162,7 +161,7 @@ QUANTITIES: Mapping[str, Quantity] = {
         (Result("Y", "n 10n"),),
         "tau = Y p without rotors and friction; p has for each link its mass m, m cx, m cy, m cz, "
         "Ixx, Ixy, Iyy, Ixz, Iyz, Izz about its joint frame's origin, in that frame's axes.",
-        function=regressor,
+        function=regressor.regressor,
     ),
 }
 

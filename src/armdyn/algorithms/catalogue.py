@@ -13,31 +13,32 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
-from armdyn.algorithms import (
-    articulated_body,
-    crba,
-    fijany_bejczy,
-    forward_dynamics,
-    gdahj,
-    hybrid,
-    kic,
-    kic_augmented,
-    lagrange,
-    lin1991,
-    lin_fang,
-    lin_fang_minimal,
-    momentum,
-    newton_euler,
-    renaud,
-    walker_orin,
-    zomaya_morris,
-)
 from armdyn.algorithms.coriolis import from_christoffel
 from armdyn.algorithms.costs import COSTS
+from armdyn.algorithms.late import Late
 from armdyn.errors import MethodError, unknown
 
 if TYPE_CHECKING:
     from armdyn.chain.arm import Arm
+
+# The modules whose functions stand in the rows below.
+articulated_body = Late("articulated_body")
+crba = Late("crba")
+fijany_bejczy = Late("fijany_bejczy")
+forward_dynamics = Late("forward_dynamics")
+gdahj = Late("gdahj")
+hybrid = Late("hybrid")
+kic = Late("kic")
+kic_augmented = Late("kic_augmented")
+lagrange = Late("lagrange")
+lin1991 = Late("lin1991")
+lin_fang = Late("lin_fang")
+lin_fang_minimal = Late("lin_fang_minimal")
+momentum = Late("momentum")
+newton_euler = Late("newton_euler")
+renaud = Late("renaud")
+walker_orin = Late("walker_orin")
+zomaya_morris = Late("zomaya_morris")
 
 FAR = 100.0  # times the largest m |c|^2 that a body can have: it costs as much accuracy
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import logging
 import platform
 import sys
+from ast import literal_eval
 from collections.abc import Callable, Sequence
 from functools import cache as once
 from typing import Any
@@ -82,10 +82,10 @@ class Kernels:
         if entry is None:
             code = jit.compile(self.program, kind, dtype)
             if is_as_imported():  # still, after modules that tracing imported
-                cache.put(key, json.dumps(list(self.choices)).encode() + b"\n" + code)
+                cache.put(key, repr(list(self.choices)).encode() + b"\n" + code)
             return code
         choices, _, code = entry.partition(b"\n")
-        self.choices = json.loads(choices)
+        self.choices = literal_eval(choices.decode())
         return code
 
 
@@ -152,7 +152,7 @@ def info() -> dict[str, Any]:
         "vector_bytes": machine and machine.vector_bytes,
         "back_end": back_end,
         "call_path": call_path(),
-        "cache": str(cache.directory()) if cache.directory() else None,
+        "cache": cache.directory(),
     }
 
 

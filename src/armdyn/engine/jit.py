@@ -85,7 +85,8 @@ def _target_machine() -> Any:
 
 def compile(program: Program, kind: str, dtype: str) -> bytes:
     """Machine code of the kernel "single" or "batch" for "float64" or "float32"."""
-    from armdyn.program import drivers
+    with LOCK:
+        from armdyn.program import drivers
 
     check_size(program, kind)
     if kind == "single":
