@@ -18,7 +18,7 @@ import sys
 from collections.abc import Mapping
 from ctypes import CDLL, addressof, c_char, c_int, c_size_t, c_void_p, cast, get_errno
 from functools import cache
-from typing import Any, NamedTuple
+from typing import NamedTuple, TypeVar
 
 from armdyn.errors import ArmdynError
 
@@ -40,6 +40,10 @@ ASIDE = (0, PROGBITS, SYMTAB, STRTAB, RELA)  # those of a section that is not lo
 ALLOC, EXEC, MERGE, STRINGS = 2, 4, 0x10, 0x20  # flags of one
 PC32, PLT32 = 2, 4  # kinds of reference: both are symbol + addend - place
 RESERVED = 0xFF00  # numbers of sections that are none
+PLAIN = range(5)  # types of symbol: none said, data, function, section, file
+ALIGNED = (1, 2, 4, 8, 16, 32, 64)
+
+Found = TypeVar("Found")
 
 
 class Unknown(Exception):
@@ -55,10 +59,18 @@ class Section(NamedTuple):
     address: int
     offset: int
     size: int
-    link: int
-    info: int
+    link: int  # the section of a table's symbols, or of a symbol table's names
+    info: int  # the section that a table of references is about
     align: int
     entry_size: int
+
+
+class Symbol(NamedTuple):
+    """A place in a section; in section 0, of which there is none, it is another object's."""
+
+    name: str
+    section: int
+    value: int
 
 
 def flatten(code: bytes, name: str) -> bytes | None:
@@ -69,61 +81,54 @@ def flatten(code: bytes, name: str) -> bytes | None:
         return None
 
 
+def bare(code: bytes) -> bytes:
+    """The image of instructions that refer to nothing."""
+    return MARK + b"0 0 0\n" + code
+
+
 def _link(code: bytes, name: str) -> bytes:
     sections = _sections(code)
-    loaded = [k for k, s in enumerate(sections) if s.flags & ALLOC and s.type != UNWIND]
-    constants = [k for k in loaded if not sections[k].flags & EXEC]
-    (text,) = _only(k for k in loaded if sections[k].flags & EXEC)
-    (table,) = _only(k for k, s in enumerate(sections) if s.type == SYMTAB)
-    symbols = list(SYMBOL.iter_unpack(_content(code, sections[table])))
-    names = _content(code, sections[sections[table].link])
-
-    def name_of(symbol: int) -> str:
-        start = symbols[symbol][0]
-        return names[start : names.index(0, start)].decode("ascii", "replace")
-
-    image, start = bytearray(), {}
-    for k in constants:
-        start[k] = _append(image, _content(code, sections[k]), sections[k].align)
-    called = sorted({name_of(k) for k, s in enumerate(symbols) if k and s[3] == 0})
+    table = _only([k for k, s in enumerate(sections) if s.type == SYMTAB])
+    symbols = _symbols(code, sections, sections[table])
+    called = sorted({symbol.name for symbol in symbols[1:] if symbol.section == 0})
     if not set(called) <= set(CALLED):
         raise Unknown(called)
+
+    image, start, jumps = bytearray(), {}, {}
+    loaded = [k for k, s in enumerate(sections) if s.flags & ALLOC and s.type != UNWIND]
+    text = _only([k for k in loaded if sections[k].flags & EXEC])
+    for k in loaded:
+        if k != text:
+            start[k] = _append(image, _content(code, sections[k]), sections[k].align)
     pointers = _append(image, bytes(8 * len(called)), 8)
     start[text] = begin = _append(image, _content(code, sections[text]), PAGE)
-    jumps = {}
     for k, function in enumerate(called):
         jumps[function] = place = _append(image, bytes(JUMP.size), 8)
         JUMP.pack_into(image, place, b"\xff\x25", pointers + 8 * k - (place + JUMP.size))
 
-    def place_of(symbol: int, kind: int) -> int:
-        _, _, _, section, value, _ = symbols[symbol]
-        if section == 0 and kind == PLT32:
-            return jumps[name_of(symbol)]
-        if section not in start or value > sections[section].size:
-            raise Unknown(name_of(symbol))
-        return start[section] + value
+    def place_of(symbol: Symbol) -> int:
+        if symbol.section == 0:
+            return jumps[symbol.name]
+        if symbol.section not in start or symbol.value > sections[symbol.section].size:
+            raise Unknown(symbol)
+        return start[symbol.section] + symbol.value
 
     for section in sections:
         if section.type != RELA or sections[section.info].type == UNWIND:
             continue
         if section.info != text or section.link != table:
             raise Unknown(section)
-        for offset, kind, symbol, addend in REFERENCE.iter_unpack(_content(code, section)):
-            if kind not in (PC32, PLT32) or offset + 4 > sections[text].size:
+        for offset, kind, k, addend in REFERENCE.iter_unpack(_content(code, section)):
+            if kind != PLT32 and (kind != PC32 or symbols[k].section == 0):
                 raise Unknown(kind)
-            target = place_of(symbol, kind) + addend
-            if not -8 <= target <= len(image):  # it counts from the instruction's end
-                raise Unknown(target)
-            struct.pack_into("<i", image, begin + offset, target - (begin + offset))
+            place, target = begin + offset, place_of(symbols[k]) + addend
+            if offset + 4 > sections[text].size or not -8 <= target <= len(image):
+                raise Unknown(offset, target)
+            struct.pack_into("<i", image, place, target - place)
 
-    (entry,) = _only(k for k, s in enumerate(symbols) if s[3] == text and name_of(k) == name)
-    head = f"{begin} {place_of(entry, 0)} {pointers} {' '.join(called)}\n"
+    entry = _only([s for s in symbols if s.section == text and s.name == name])
+    head = f"{begin} {place_of(entry)} {pointers} {' '.join(called)}\n"
     return MARK + head.encode() + bytes(image)
-
-
-def bare(code: bytes) -> bytes:
-    """The image of instructions that refer to nothing."""
-    return MARK + b"0 0 0\n" + code
 
 
 def _sections(code: bytes) -> list[Section]:
@@ -135,12 +140,23 @@ def _sections(code: bytes) -> list[Section]:
         raise Unknown(size, count)
     found = [Section(*SECTION.unpack_from(code, where + k * size)) for k in range(count)]
     for section in found:
-        known = (PROGBITS, UNWIND) if section.flags & ALLOC else ASIDE
-        flags = section.flags & ~(ALLOC | EXEC | MERGE | STRINGS)
-        if section.type not in known or (flags and section.flags & ALLOC):
+        if not section.flags & ALLOC:
+            known = section.type in ASIDE
+        else:
+            flags = section.flags & ~(ALLOC | EXEC | MERGE | STRINGS)
+            known = section.type in (PROGBITS, UNWIND) and not flags and section.align in ALIGNED
+        if not known:
             raise Unknown(section)
-        if section.flags & ALLOC and section.align not in (1, 2, 4, 8, 16, 32, 64):
-            raise Unknown(section)
+    return found
+
+
+def _symbols(code: bytes, sections: list[Section], table: Section) -> list[Symbol]:
+    names, found = _content(code, sections[table.link]), []
+    for start, info, _, section, value, _ in SYMBOL.iter_unpack(_content(code, table)):
+        if info & 15 not in PLAIN:
+            raise Unknown(info)
+        name = names[start : names.index(0, start)]
+        found.append(Symbol(name.decode("ascii", "replace"), section, value))
     return found
 
 
@@ -151,12 +167,11 @@ def _content(code: bytes, section: Section) -> bytes:
     return code[section.offset : end]
 
 
-def _only(found: Any) -> list[int]:
+def _only(found: list[Found]) -> Found:
     """What was found, if it is one."""
-    several = list(found)
-    if len(several) != 1:
-        raise Unknown(several)
-    return several
+    if len(found) != 1:
+        raise Unknown(found)
+    return found[0]
 
 
 def _append(image: bytearray, content: bytes, align: int) -> int:
