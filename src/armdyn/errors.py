@@ -1,4 +1,4 @@
-"""The errors a user of armdyn can meet: each says what was found and what would be right."""
+"""What armdyn tells its user: errors, each of what was found and what would be right; the log."""
 
 import operator
 from collections.abc import Iterable
@@ -46,6 +46,13 @@ def meant(name: object, known: Iterable[str]) -> str:
 
     near = get_close_matches(name, list(known), 1) if isinstance(name, str) else []
     return f"did you mean {shorten(near[0])}? " if near else ""
+
+
+def warn(text: str, *values: object) -> None:
+    """Write a line in the log "armdyn": the text, with the values where it has a place for them."""
+    import logging  # seldom needed, and slow to import
+
+    logging.getLogger("armdyn").warning(text, *values, stacklevel=2)
 
 
 class ArmdynError(Exception):

@@ -11,7 +11,6 @@ no paper counts, are added to what the algorithm computes, and the cheapest meth
 from __future__ import annotations
 
 import inspect
-import logging
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -26,13 +25,11 @@ from armdyn.algorithms.catalogue import Method
 from armdyn.algorithms.late import Late
 from armdyn.chain import Chain
 from armdyn.chain.arm import Arm
-from armdyn.errors import MethodError, TraceError, listed, shorten, unknown
+from armdyn.errors import MethodError, TraceError, listed, shorten, unknown, warn
 from armdyn.program.passes import cost, drop_unused
 from armdyn.program.program import Program
 from armdyn.program.tape import record
 from armdyn.spatial import Scalar
-
-log = logging.getLogger("armdyn")
 
 Formula = Callable[..., Any]  # lists of n scalars in, nested lists of scalars out
 Shape = tuple[int, ...]
@@ -441,7 +438,7 @@ def proves_right(chain: Chain, quantity: str, name: str) -> bool:
 
 def _pass_over(chain: Chain, quantity: str, name: str, reason: object) -> None:
     """Say why a registered method is not chosen."""
-    log.warning("%s of %r is not computed by %s: %s", quantity, chain.name, name, reason)
+    warn("%s of %r is not computed by %s: %s", quantity, chain.name, name, reason)
 
 
 def reference(chain: Chain, quantity: str) -> str:

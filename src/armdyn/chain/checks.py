@@ -104,7 +104,7 @@ def _of_joint(joint: Joint) -> Iterator[str]:
 
 def _too_large(what: str, value: Any) -> list[str]:
     """That something is not finite, or so large that methods overflow."""
-    size = np.abs(value).max()
+    size = abs(value) if isinstance(value, float) else np.abs(value).max()
     if not np.isfinite(size):
         return [f"{what} must be finite, not {shorten(value)}"]
     if size > HUGE:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import platform
 import sys
 from ast import literal_eval
@@ -16,12 +15,10 @@ import armdyn
 from armdyn.algorithms.catalogue import registered
 from armdyn.chain import Chain
 from armdyn.engine import cache, calls, forks, jit, processor  # noqa: F401  forks acts by itself
-from armdyn.errors import ArmdynError
+from armdyn.errors import ArmdynError, warn
 from armdyn.program.passes import place_fma
 from armdyn.program.program import Program
 from armdyn.quantities import Task, arguments, program, shapes
-
-log = logging.getLogger("armdyn")
 
 
 def function(
@@ -134,7 +131,7 @@ def is_as_imported() -> bool:
 
 @once
 def _say_once(line: str) -> None:
-    log.warning(line)
+    warn(line)
 
 
 def info() -> dict[str, Any]:

@@ -15,7 +15,6 @@ outlives a call, so threads and forks need no care either.
 
 from __future__ import annotations
 
-import logging
 import os
 import re
 import stat
@@ -27,7 +26,7 @@ from contextlib import suppress
 from hashlib import sha256
 from typing import TypeAlias
 
-log = logging.getLogger("armdyn")
+from armdyn.errors import warn
 
 VARIABLE = "ARMDYN_CACHE_DIR"  # names the directory; empty: no cache
 CAPACITY = 256 * 2**20  # of all entries together [bytes]; one alone may fill a quarter of it
@@ -75,7 +74,7 @@ def put(key: str, data: bytes) -> None:
         reason = trouble.strerror or str(trouble)
         if os.environ.get(VARIABLE) != "" and reason not in _logged:
             _logged.add(reason)
-            log.warning("no disk cache: %s (%s may name another directory)", reason, VARIABLE)
+            warn("no disk cache: %s (%s may name another directory)", reason, VARIABLE)
 
 
 def directory() -> str | None:

@@ -7,7 +7,6 @@ imported at first use: an image from the disk needs neither.
 
 from __future__ import annotations
 
-import logging
 import os
 import sys
 import threading
@@ -17,12 +16,10 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from armdyn.engine import image
-from armdyn.errors import ArmdynError, MethodError, shorten
+from armdyn.errors import ArmdynError, MethodError, shorten, warn
 
 if TYPE_CHECKING:
     from armdyn.program.program import Program
-
-log = logging.getLogger("armdyn")
 
 BRISK = 32  # bytes of a vector; after a wider one some processors are slow for a while
 
@@ -116,7 +113,7 @@ def check_size(program: Program, kind: str) -> None:
             f"{what} would take about {seconds:.0f} s to compile; expected at most {limit:g} s. "
             f"Another method= may need fewer (robot.methods lists them), or set {VARIABLE}"
         )
-    log.warning("%s take about %.0f s to compile", what, seconds)
+    warn("%s take about %.0f s to compile", what, seconds)
 
 
 def longest() -> float:
