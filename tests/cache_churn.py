@@ -7,6 +7,7 @@ import shutil
 import sys
 import time
 from contextlib import suppress
+from pathlib import Path
 
 from armdyn.engine import cache
 
@@ -38,7 +39,7 @@ def damage(folder, generator):
 
 def churn(seed):
     """How many gets found the right data, none, or worse."""
-    generator, folder = random.Random(seed), cache._path()
+    generator, folder = random.Random(seed), Path(cache._path())
     cache.CAPACITY = 90_000  # room for four of the five entries: there is always one to evict
     found = {"right": 0, "none": 0, "wrong": 0}
     end = time.monotonic() + SECONDS

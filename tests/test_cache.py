@@ -67,7 +67,7 @@ def test_what_was_put_is_got(folder, monkeypatch, by_descriptor):
         cache.put(key, b"to be replaced")
         cache.put(key, data[key])
     assert [cache.get(key) for key in keys] == list(data.values())
-    assert cache.directory() == folder and cache.why_off() is None
+    assert cache.directory() == str(folder) and cache.why_off() is None
     assert {path.name for path in folder.iterdir()} == set(map(cache._name, keys))
 
 
@@ -141,7 +141,7 @@ def test_default_places(monkeypatch, tmp_path, platform, caches, place):
     monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
     if caches is not None:
         monkeypatch.setenv("XDG_CACHE_HOME", caches)
-    assert cache._path() == Path(place.replace("~", str(tmp_path)))
+    assert cache._path() == os.path.normpath(place.replace("~", str(tmp_path)))
 
 
 @posix

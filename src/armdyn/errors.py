@@ -1,8 +1,7 @@
-"""The errors a user of armdyn can meet: each says what was found and what would be right."""
+"""What armdyn tells its user: errors, each of what was found and what would be right; the log."""
 
 import operator
 from collections.abc import Iterable
-from difflib import get_close_matches
 from typing import Any
 
 LONGEST = 80  # characters of a value in a message
@@ -51,12 +50,21 @@ def instead(name: object, known: Iterable[str]) -> str:
 
 def meant(name: object, known: Iterable[str]) -> str:
     """The question whether a known name was meant, in letters of whatever case; empty if none."""
+    from difflib import get_close_matches  # which only a slip needs
+
     if not isinstance(name, str):
         return ""
     typed, small = name.lower(), {one.lower(): one for one in known}
     near = get_close_matches(typed, list(small), 1)
     begun = [one for one in small if len(typed) > 1 and one.startswith(typed)]
     return "".join(f"did you mean {shorten(small[one])}? " for one in (near or begun)[:1])
+
+
+def warn(text: str, *values: object) -> None:
+    """Write a line in the log "armdyn": the text, with the values where it has a place for them."""
+    import logging  # seldom needed, and slow to import
+
+    logging.getLogger("armdyn").warning(text, *values, stacklevel=2)
 
 
 class ArmdynError(Exception):

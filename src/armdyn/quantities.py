@@ -10,7 +10,6 @@ no paper counts, are added to what the algorithm computes, and the cheapest meth
 
 from __future__ import annotations
 
-import logging
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -19,26 +18,22 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from armdyn.algorithms import catalogue, drives, kinematics
+from armdyn.algorithms import catalogue
 from armdyn.algorithms.catalogue import Method
-from armdyn.algorithms.kic import influence
-from armdyn.algorithms.regressor import regressor
+from armdyn.algorithms.late import Late
 from armdyn.chain import Chain
 from armdyn.chain.arm import Arm
-from armdyn.errors import MethodError, TraceError, cut, listed, shorten, unknown
+from armdyn.errors import MethodError, TraceError, cut, listed, shorten, unknown, warn
 from armdyn.program.passes import cost, drop_unused
 from armdyn.program.program import Program
 from armdyn.program.tape import record
 from armdyn.spatial import Scalar
 
-log = logging.getLogger("armdyn")
-
 Formula = Callable[..., Any]  # lists of n scalars in, nested lists of scalars out
 Shape = tuple[int, ...]
 
 
-@dataclass(frozen=True)
-class Result:
+class Result(NamedTuple):
     """An array that a quantity gives: its letter, and its sizes, "n", "10n" or a number each."""
 
     name: str
@@ -79,6 +74,7 @@ class Quantity:
 # The table ---------------------------------------------------------------------------------------
 
 ORDER = ("q", "qd", "qdd", "tau")  # of the arguments of several quantities together
+drives, kinematics, kic, regressor = map(Late, ("drives", "kinematics", "kic", "regressor"))
 QUANTITIES: Mapping[str, Quantity] = {
     "mass_matrix": Quantity(
         ("q",),
@@ -145,7 +141,7 @@ QUANTITIES: Mapping[str, Quantity] = {
         (Result("gT", "3 n"), Result("gR", "3 n"), Result("hT", "3 n n"), Result("hR", "3 n n")),
         "The tip's velocity is gT qd, its acceleration gT qdd + qd^T hT qd; likewise its angular "
         "velocity and acceleration by gR and hR; base axes.",
-        function=influence,
+        function=kic.influence,
         framed=True,
     ),
     "energy": Quantity(
@@ -160,7 +156,7 @@ QUANTITIES: Mapping[str, Quantity] = {
         (Result("Y", "n 10n"),),
         "tau = Y p without rotors and friction; p has for each link its mass m, m cx, m cy, m cz, "
         "Ixx, Ixy, Iyy, Ixz, Iyz, Izz about its joint frame's origin, in that frame's axes.",
-        function=regressor,
+        function=regressor.regressor,
     ),
 }
 
@@ -429,7 +425,7 @@ def proves_right(chain: Chain, quantity: str, name: str) -> bool:
 def _pass_over(chain: Chain, quantity: str, name: str, reason: object) -> None:
     """Say why a registered method is not chosen."""
     arm = shorten(chain.name)
-    log.warning("%s of %s is not computed by %s: %s", quantity, arm, name, reason)
+    warn("%s of %s is not computed by %s: %s", quantity, arm, name, reason)
 
 
 def reference(chain: Chain, quantity: str) -> str:

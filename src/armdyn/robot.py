@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable
 from inspect import getattr_static
 from types import MethodType
@@ -16,10 +15,8 @@ from armdyn.algorithms import catalogue
 from armdyn.chain import Chain
 from armdyn.chain.minimal import MinimalParameters
 from armdyn.engine import calls
-from armdyn.errors import MethodError, shorten
+from armdyn.errors import MethodError, shorten, warn
 from armdyn.quantities import Task, cheapest, find, program_cost, refusal
-
-log = logging.getLogger("armdyn")
 
 Out = np.ndarray | None
 Outs = tuple[np.ndarray, ...] | None  # for several results
@@ -383,5 +380,5 @@ def _warn_if_approximate(task: Task) -> None:
     """Say once that a method asked for by name is an approximation."""
     if task.method is not None and not catalogue.find(task.quantity, task.method).exact:
         if task.method not in _warned:
-            log.warning("%s by %s is an approximation", task.quantity, task.method)
+            warn("%s by %s is an approximation", task.quantity, task.method)
             _warned.add(task.method)

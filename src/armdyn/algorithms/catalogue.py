@@ -16,34 +16,35 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
-from armdyn.algorithms import (
-    articulated_body,
-    crba,
-    echeandia_wensing,
-    fijany_bejczy,
-    forward_dynamics,
-    gdahj,
-    hybrid,
-    kic,
-    kic_augmented,
-    lagrange,
-    lin1991,
-    lin_fang,
-    lin_fang_minimal,
-    momentum,
-    newton_euler,
-    newton_euler_flat,
-    newton_euler_sums,
-    renaud,
-    walker_orin,
-    zomaya_morris,
-)
 from armdyn.algorithms.coriolis import from_christoffel
 from armdyn.algorithms.costs import COSTS
+from armdyn.algorithms.late import Late
 from armdyn.errors import MethodError, shorten, unknown
 
 if TYPE_CHECKING:
     from armdyn.chain.arm import Arm
+
+# The modules whose functions stand in the rows below.
+articulated_body = Late("articulated_body")
+crba = Late("crba")
+echeandia_wensing = Late("echeandia_wensing")
+fijany_bejczy = Late("fijany_bejczy")
+forward_dynamics = Late("forward_dynamics")
+gdahj = Late("gdahj")
+hybrid = Late("hybrid")
+kic = Late("kic")
+kic_augmented = Late("kic_augmented")
+lagrange = Late("lagrange")
+lin1991 = Late("lin1991")
+lin_fang = Late("lin_fang")
+lin_fang_minimal = Late("lin_fang_minimal")
+momentum = Late("momentum")
+newton_euler = Late("newton_euler")
+newton_euler_flat = Late("newton_euler_flat")
+newton_euler_sums = Late("newton_euler_sums")
+renaud = Late("renaud")
+walker_orin = Late("walker_orin")
+zomaya_morris = Late("zomaya_morris")
 
 FAR = 100.0  # times the largest m |c|^2 that a body can have: it costs as much accuracy
 

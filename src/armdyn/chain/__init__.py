@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import logging
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -20,13 +19,11 @@ from armdyn.chain.inertia import Inertia
 from armdyn.chain.minimal import MinimalParameters
 from armdyn.chain.parts import Frame, Joint, Link, assign, locked_at
 from armdyn.chain.pose import IDENTITY, Pose
-from armdyn.errors import ModelError, cut, shorten, unknown
+from armdyn.errors import ModelError, cut, shorten, unknown, warn
 
 if TYPE_CHECKING:
     from armdyn.chain.random import Structure
     from armdyn.spatial import Scalar
-
-log = logging.getLogger("armdyn")
 
 Check = Literal["error", "warn"]
 
@@ -60,7 +57,7 @@ class Chain:
             raise ModelError(f"{cut(self.name)}: " + given.summed_up(broken or found))
         for note in found:
             if note not in self.notes:  # said when the chain was built that this one is made from
-                log.warning("%s: %s", cut(self.name), note)
+                warn("%s: %s", cut(self.name), note)
         said = [note for note in self.notes if not isinstance(note, checks.Finding)]
         fresh = map(checks.Finding, found + checks.massless(self) + checks.odd_angles(self))
         assign(self, "notes", (*said, *(note for note in fresh if note not in said)))

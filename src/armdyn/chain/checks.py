@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from armdyn.chain import Chain, Joint
 
 POSTURES = 3
+GOLDEN = (math.sqrt(5) - 1) / 2  # its multiples, less their whole parts, are nowhere alike
 SINGULAR = 1e-13  # of M scaled to a unit diagonal; rounding leaves about n eps
 INDEFINITE = (
     "the mass matrix is not positive definite at a posture tried: forward dynamics, which does not "
@@ -103,7 +104,7 @@ def _of_joint(joint: Joint) -> Iterator[str]:
 
 def _too_large(what: str, value: Any) -> list[str]:
     """That something is not finite, or so large that methods overflow."""
-    size = np.abs(value).max()
+    size = abs(value) if isinstance(value, float) else np.abs(value).max()
     if not np.isfinite(size):
         return [f"{what} must be finite, not {shorten(value)}"]
     if size > HUGE:
@@ -139,14 +140,13 @@ def odd_angles(chain: Chain) -> list[str]:
 
 
 def motion(chain: Chain) -> list[str]:
-    """Joints that can accelerate without any torque, found at a few random postures."""
+    """Joints that can accelerate without any torque, found at a few postures."""
     from armdyn.algorithms.crba import mass_matrix  # the one algorithm that a chain asks
 
     arm = chain.on(float)
-    rng = np.random.default_rng(0)
     rotors = np.array([joint.rotor_inertia for joint in chain.joints])
-    for q in rng.uniform(-math.pi, math.pi, (POSTURES, chain.n)):
-        M: np.ndarray = np.array(mass_matrix(arm, q.tolist())) + np.diag(rotors)
+    for q in postures(chain.n):
+        M: np.ndarray = np.array(mass_matrix(arm, q)) + np.diag(rotors)
         scale = np.sqrt(np.abs(M.diagonal()))
         scale[scale == 0] = 1.0
         with np.errstate(over="ignore"):
@@ -163,3 +163,10 @@ def motion(chain: Chain) -> list[str]:
         f"joint {shorten(name)} moves nothing that has inertia: the mass matrix is singular at "
         "every posture tried; give the links beyond it mass, or lock it"
     ]
+
+
+def postures(n: int) -> Iterator[list[float]]:
+    """A few postures of n joints, angles from -pi to pi, without any pattern."""
+    for k in range(POSTURES):
+        parts = (GOLDEN * (k * n + i + 1) % 1 for i in range(n))
+        yield [math.pi * (2 * part - 1) for part in parts]

@@ -5,8 +5,7 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, TypedDict
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypedDict
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -29,8 +28,7 @@ TURNS, MEANT_AS_NONE = 4 * math.pi, 1000.0  # rad: an angle between these was gi
 # The table ----------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class DHTable:
+class DHTable(NamedTuple):
     """A DH table of either convention as a modified one, its angles snapped.
 
     Attributes:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from decimal import Decimal
+from functools import cache
 from numbers import Real
 from typing import Any
 
@@ -27,6 +28,8 @@ def numbers(name: str, value: ArrayLike, expected: str = "numbers") -> np.ndarra
     """What was given as ``name``, as new floats of whatever shape it has."""
     try:
         found = np.asarray(value)
+        if found.dtype == float:
+            return found.astype(float)
         if found.dtype.kind in "biuf" or (found.dtype.kind == "O" and _all_real(found)):
             with np.errstate(all="ignore"):  # what a double cannot hold becomes infinite
                 return found.astype(float)
@@ -41,11 +44,15 @@ def _all_real(found: np.ndarray) -> bool:
 
 def exactly(name: str, value: ArrayLike, shape: tuple[int, ...]) -> np.ndarray:
     """What was given as ``name``, as new floats of that shape: nothing is broadcast."""
-    expected = f"numbers of shape {shape}" if shape else "a number"
-    found = numbers(name, value, expected)
+    found = numbers(name, value, _form(shape))
     if found.shape != shape:
-        raise ModelError(f"{name} must be {expected}, not {shorten(value)}")
+        raise ModelError(f"{name} must be {_form(shape)}, not {shorten(value)}")
     return found
+
+
+@cache
+def _form(shape: tuple[int, ...]) -> str:
+    return f"numbers of shape {shape}" if shape else "a number"
 
 
 def number(name: str, value: ArrayLike) -> float:

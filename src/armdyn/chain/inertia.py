@@ -12,6 +12,7 @@ from armdyn.chain.limits import HUGE
 from armdyn.chain.pose import Pose
 from armdyn.errors import ModelError, shorten, unknown
 
+EYE = np.eye(3)
 SLACK = 1e-9  # relative: inertias are printed with rounded digits
 
 # Where each name stands among (m, mcx, mcy, mcz, Ixx, Ixy, Ixz, Iyy, Iyz, Izz), our own order.
@@ -97,8 +98,9 @@ class Inertia:
     @np.errstate(over="ignore", invalid="ignore")
     def __add__(self, other: Inertia) -> Inertia:
         """Two bodies fixed to each other, both given in the same frame."""
-        ten = self.parameters() + other.parameters()
-        return Inertia.from_parameters(ten)
+        moment = np.add(self.first_moment, other.first_moment)
+        tensor = np.add(self.tensor, other.tensor)
+        return Inertia(float(self.mass + other.mass), triple(moment), tuple(tensor.tolist()))
 
     @np.errstate(over="ignore", invalid="ignore")
     def seen_from(self, pose: Pose) -> Inertia:
@@ -106,7 +108,7 @@ class Inertia:
         R, p = np.array(pose.rotation), np.array(pose.translation)
         h = R @ self.first_moment
         J = R @ self.matrix @ R.T
-        cross_terms = 2 * (p @ h) * np.eye(3) - np.outer(p, h) - np.outer(h, p)
+        cross_terms = 2 * (p @ h) * EYE - p[:, None] * h - h[:, None] * p
         return Inertia.of(self.mass, h + self.mass * p, J + cross_terms + self.mass * _steiner(p))
 
     def errors(self) -> list[str]:
@@ -154,4 +156,4 @@ def _moment_findings(about_com: np.ndarray, scale: float) -> list[str]:
 
 
 def _steiner(c: np.ndarray) -> np.ndarray:
-    return float(c @ c) * np.eye(3) - np.outer(c, c)
+    return float(c @ c) * EYE - c[:, None] * c

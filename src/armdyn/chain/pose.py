@@ -35,10 +35,11 @@ def cos_sin(angle: float, snap: float = 0.0) -> tuple[float, float]:
 def rotation_about(axis: str, angle: float, snap: float = 0.0) -> np.ndarray:
     """The rotation matrix about "x", "y" or "z" by a constant angle [rad], shape (3, 3)."""
     c, s = cos_sin(angle, snap)
-    i, j = {"x": (1, 2), "y": (2, 0), "z": (0, 1)}[axis]
-    matrix = np.eye(3)
-    matrix[[i, i, j, j], [i, j, i, j]] = c, -s, s, c
-    return matrix
+    if axis == "x":
+        return np.array([[1.0, 0.0, 0.0], [0.0, c, -s], [0.0, s, c]])
+    if axis == "y":
+        return np.array([[c, 0.0, s], [0.0, 1.0, 0.0], [-s, 0.0, c]])
+    return np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
 
 
 def rotation_rpy(roll: float, pitch: float, yaw: float) -> np.ndarray:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import json
-import logging
 import platform
 import sys
+from ast import literal_eval
 from collections.abc import Callable, Sequence
 from functools import cache as once
 from typing import Any
@@ -15,13 +14,11 @@ import numpy as np
 import armdyn
 from armdyn.algorithms.catalogue import registered
 from armdyn.chain import Chain
-from armdyn.engine import cache, calls, forks, jit  # noqa: F401  forks acts by itself
-from armdyn.errors import ArmdynError
+from armdyn.engine import cache, calls, forks, jit, processor  # noqa: F401  forks acts by itself
+from armdyn.errors import ArmdynError, warn
 from armdyn.program.passes import place_fma
 from armdyn.program.program import Program
 from armdyn.quantities import Task, arguments, program, shapes
-
-log = logging.getLogger("armdyn")
 
 
 def function(
@@ -82,10 +79,10 @@ class Kernels:
         if entry is None:
             code = jit.compile(self.program, kind, dtype)
             if is_as_imported():  # still, after modules that tracing imported
-                cache.put(key, json.dumps(list(self.choices)).encode() + b"\n" + code)
+                cache.put(key, repr(list(self.choices)).encode() + b"\n" + code)
             return code
         choices, _, code = entry.partition(b"\n")
-        self.choices = json.loads(choices)
+        self.choices = literal_eval(choices.decode())
         return code
 
 
@@ -112,7 +109,8 @@ class Compilation(Kernels):
 @once
 def fingerprint() -> tuple[str, ...]:
     """What object code depends on besides the arm: machine, versions, armdyn's own text."""
-    return (armdyn.__version__, *map(str, jit.machine()), *armdyn._IMPORTED)
+    machine = processor.description() or tuple(map(str, jit.machine()))
+    return (armdyn.__version__, *machine, *armdyn._IMPORTED)
 
 
 def is_as_imported() -> bool:
@@ -133,7 +131,7 @@ def is_as_imported() -> bool:
 
 @once
 def _say_once(line: str) -> None:
-    log.warning(line)
+    warn(line)
 
 
 def info() -> dict[str, Any]:
@@ -151,7 +149,7 @@ def info() -> dict[str, Any]:
         "vector_bytes": machine and machine.vector_bytes,
         "back_end": back_end,
         "call_path": call_path(),
-        "cache": str(cache.directory()) if cache.directory() else None,
+        "cache": cache.directory(),
     }
 
 

@@ -15,7 +15,6 @@ outlives a call, so threads and forks need no care either.
 
 from __future__ import annotations
 
-import logging
 import os
 import re
 import stat
@@ -25,16 +24,15 @@ import time
 from collections.abc import Iterator
 from contextlib import suppress
 from hashlib import sha256
-from pathlib import Path
 from typing import TypeAlias
 
-log = logging.getLogger("armdyn")
+from armdyn.errors import warn
 
 VARIABLE = "ARMDYN_CACHE_DIR"  # names the directory; empty: no cache
 CAPACITY = 256 * 2**20  # of all entries together [bytes]; one alone may fill a quarter of it
 DAY, HOUR = 86400, 3600  # [s]
 HEADER = struct.Struct("<8sIQ32s")  # magic, format version, length of the data, checksum
-MAGIC, VERSION = b"armdyn\r\n", 1
+MAGIC, VERSION = b"armdyn\r\n", 2
 ENTRY, UNFINISHED = ".armdyn", ".armdyn-unfinished"
 OURS = re.compile(r"[0-9a-f]{64}\.armdyn(-unfinished)?")  # no other file is ever removed
 
@@ -43,7 +41,7 @@ FILE = sum(getattr(os, flag, 0) for flag in ("O_NOFOLLOW", "O_NONBLOCK", "O_BINA
 Part: TypeAlias = "str | bytes | float | int | tuple[Part, ...]"
 
 _logged: set[str] = set()
-_room: dict[Path, int] = {}  # bytes to write before looking again: a quarter of what was free
+_room: dict[str, int] = {}  # bytes to write before looking again: a quarter of what was free
 
 
 def key(*parts: Part) -> str:
@@ -76,10 +74,10 @@ def put(key: str, data: bytes) -> None:
         reason = trouble.strerror or str(trouble)
         if os.environ.get(VARIABLE) != "" and reason not in _logged:
             _logged.add(reason)
-            log.warning("no disk cache: %s (%s may name another directory)", reason, VARIABLE)
+            warn("no disk cache: %s (%s may name another directory)", reason, VARIABLE)
 
 
-def directory() -> Path | None:
+def directory() -> str | None:
     """Where entries are kept, created if need be; None if no cache is in use."""
     return None if why_off() else _path()
 
@@ -96,15 +94,15 @@ def why_off() -> str | None:
 # The directory ------------------------------------------------------------------------------
 
 
-def _path() -> Path:
+def _path() -> str:
     """The directory asked for: never a relative one, which an unpacked archive might contain."""
     chosen = os.environ.get(VARIABLE)
     if chosen == "":
         raise OSError(f"{VARIABLE} is empty")
-    path = Path(os.path.expanduser(_default() if chosen is None else chosen))
-    if path.is_absolute():
-        return path
-    raise OSError(f"{str(path)!r} is not an absolute path")
+    path = os.path.expanduser(_default() if chosen is None else chosen)
+    if os.path.isabs(path):
+        return os.path.normpath(path)
+    raise OSError(f"{path!r} is not an absolute path")
 
 
 def _default() -> str:
@@ -116,12 +114,15 @@ def _default() -> str:
     return os.path.join(caches if os.path.isabs(caches) else "~/.cache", "armdyn")
 
 
-def _make(path: Path) -> None:
+def _make(path: str) -> None:
     """Make the directory, and each parent that is missing, private to the user."""
-    for place in reversed((path, *path.parents)):
-        if not os.path.lexists(place):
-            with suppress(FileExistsError):
-                place.mkdir(0o700)
+    missing: list[str] = []
+    while not os.path.lexists(path) and path not in missing:
+        missing.append(path)
+        path = os.path.dirname(path)
+    for place in reversed(missing):
+        with suppress(FileExistsError):
+            os.mkdir(place, 0o700)
 
 
 def _private(status: os.stat_result) -> bool:
@@ -131,13 +132,12 @@ def _private(status: os.stat_result) -> bool:
 class Folder:
     """The directory, open and found private; all names are looked up in it and nowhere else."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: str) -> None:
         self.path = path
         self.prefix = "" if POSIX else f"{path}{os.sep}"
         self.fd: int | None = None
         try:
-            if not os.path.lexists(path):
-                _make(path)
+            _make(path)
             if POSIX:
                 self.fd = os.open(path, os.O_DIRECTORY | os.O_NOFOLLOW)
             status = os.lstat(path) if self.fd is None else os.fstat(self.fd)

@@ -2,8 +2,8 @@
 
 A child has one thread. What the parent's other threads were doing is never finished there: LLVM
 stays as it was in the middle of that, and a lock stays held. So a fork waits until no other thread
-is inside LLVM or importing it, and locks that guard nothing but one computation are made anew in
-the child.
+is inside LLVM, or importing it or an algorithm; and locks that guard nothing but one computation
+are made anew in the child.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import threading
 from functools import cached_property
 from typing import Any, TypeVar
 
+from armdyn.algorithms import late
 from armdyn.engine import jit
 
 L = TypeVar("L")  # Lock or RLock
@@ -29,11 +30,12 @@ def free_in_children(lock: L) -> L:
 
 
 def hold() -> None:
-    """Wait for other threads to leave LLVM, and keep them out.
+    """Wait for other threads to leave LLVM and importing, and keep them out.
 
-    Our lock always comes before llvmlite's, and the thread that has them may take them again: so
-    no two threads wait for each other, nor the forking thread for itself.
+    Our locks always come before llvmlite's and in this order, and the thread that has them may
+    take them again: so no two threads wait for each other, nor the forking thread for itself.
     """
+    late.LOCK.acquire()
     jit.LOCK.acquire()
     ffi = sys.modules.get("llvmlite.binding.ffi")
     lock = None if ffi is None else getattr(ffi.lib, "_lock", None)
@@ -48,6 +50,7 @@ def let_go() -> None:
     if lock is not None:
         lock.__exit__(None, None, None)
     jit.LOCK.release()
+    late.LOCK.release()
 
 
 def renew_properties() -> None:

@@ -1,25 +1,25 @@
-"""Machine code of programs, by llvmlite: text to object code, object code to an address.
+"""Machine code of programs, by llvmlite: text to machine code, machine code to an address.
 
-Object code may come from an earlier process; what it was made for, this machine and these
-versions, is told by ``machine()``. llvmlite is imported at first use.
+Machine code is a flat image where there is one (see image.py), else an object file for LLVM's
+linker. It may come from an earlier process. llvmlite and the writers of LLVM's language are
+imported at first use: an image from the disk needs neither.
 """
 
 from __future__ import annotations
 
-import logging
 import os
 import sys
 import threading
 from collections.abc import Mapping
 from functools import cache
 from types import ModuleType
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from armdyn.errors import ArmdynError, MethodError, shorten
-from armdyn.program import drivers
-from armdyn.program.program import Op, Program
+from armdyn.engine import image
+from armdyn.errors import ArmdynError, MethodError, shorten, warn
 
-log = logging.getLogger("armdyn")
+if TYPE_CHECKING:
+    from armdyn.program.program import Program
 
 BRISK = 32  # bytes of a vector; after a wider one some processors are slow for a while
 
@@ -81,11 +81,17 @@ def _target_machine() -> Any:
 
 
 def compile(program: Program, kind: str, dtype: str) -> bytes:
-    """Object code of the kernel "single" or "batch" for "float64" or "float32"."""
+    """Machine code of the kernel "single" or "batch" for "float64" or "float32"."""
+    with LOCK:
+        from armdyn.program import drivers
+
     check_size(program, kind)
     if kind == "single":
-        return assemble(drivers.single(program, dtype, machine().lanes(dtype, widest=BRISK)))
-    return assemble(drivers.batch(program, dtype, machine().lanes(dtype)))
+        text = drivers.single(program, dtype, machine().lanes(dtype, widest=BRISK))
+    else:
+        text = drivers.batch(program, dtype, machine().lanes(dtype))
+    code = assemble(text)
+    return image.flatten(code, kind) or code
 
 
 def check_size(program: Program, kind: str) -> None:
@@ -93,6 +99,8 @@ def check_size(program: Program, kind: str) -> None:
 
     The time grows with the number of instructions and not faster, so it is known beforehand.
     """
+    from armdyn.program.program import Op
+
     code = program.instructions
     stores = sum(code[k].op is not Op.CONSTANT for k in program.outputs)
     seconds = len(code) * AN_INSTRUCTION + stores * A_STORE[kind]
@@ -105,7 +113,7 @@ def check_size(program: Program, kind: str) -> None:
             f"{what} would take about {seconds:.0f} s to compile; expected at most {limit:g} s. "
             f"Another method= may need fewer (robot.methods lists them), or set {VARIABLE}"
         )
-    log.warning("%s take about %.0f s to compile", what, seconds)
+    warn("%s take about %.0f s to compile", what, seconds)
 
 
 def longest() -> float:
@@ -133,12 +141,16 @@ def assemble(text: str) -> bytes:
 
 
 class LoadedCode:
-    """Object code in memory; the ``address`` of one function in it is valid while this lives.
+    """Machine code in memory; the ``address`` of one function in it is valid while this lives.
 
     ``symbols`` are the addresses of what it calls, besides what the process has under its name.
     """
 
     def __init__(self, code: bytes, kind: str, symbols: Mapping[str, int] | None = None) -> None:
+        if code.startswith(image.MARK):
+            self._image = image.LoadedImage(code, symbols)
+            self.address: int = self._image.address
+            return
         binding = _binding()
         with LOCK:
             self._jit = binding.create_lljit_compiler(_target_machine())
@@ -146,4 +158,4 @@ class LoadedCode:
             for name, address in (symbols or {}).items():
                 builder.import_symbol(name, address)
             self._library = builder.export_symbol(kind).link(self._jit, kind)
-            self.address: int = self._library[kind]
+            self.address = self._library[kind]

@@ -4,11 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from importlib import resources
-from pathlib import Path
-from typing import Literal, NamedTuple
-
-from numpy.typing import ArrayLike
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from armdyn.chain import Chain
 from armdyn.chain.dh import EARTH, SNAP
@@ -16,15 +12,25 @@ from armdyn.chain.limits import MAX_BYTES
 from armdyn.errors import LONGEST, ModelError, cut, listed, meant, shorten
 from armdyn.robot import Robot
 
-MODELS = resources.files("armdyn") / "models"
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from numpy.typing import ArrayLike
+
+MODELS = os.path.join(os.path.dirname(os.path.dirname(__file__)), "models")
 SUFFIXES = (".toml", ".urdf")
 OTHERS = {".xacro": "xacro", ".sdf": "sdf", ".world": "sdf", ".mjcf": "mujoco"}  # not read
 
 
 def robots() -> tuple[str, ...]:
     """The names of the arms that ship with armdyn."""
-    names = (Path(entry.name) for entry in MODELS.iterdir())
-    return tuple(sorted(name.stem for name in names if name.suffix in SUFFIXES))
+    return tuple(sorted(_shipped()))
+
+
+def _shipped() -> dict[str, str]:
+    """The kind of file that each shipped arm's is."""
+    files = map(os.path.splitext, os.listdir(MODELS))
+    return {name: suffix for name, suffix in files if suffix in SUFFIXES}
 
 
 def load(
@@ -53,17 +59,19 @@ def load(
     Raises:
         ModelError: if the source cannot be read, or describes no physical arm.
     """
-    from armdyn.loaders import toml, urdf  # with their parsers, when first needed
-
     text, name, suffix, label = _read(source)
     chain: Chain
     try:
         if suffix == ".toml":
+            from armdyn.loaders import toml  # with its parser, when first needed
+
             locks = lock is not None and not (isinstance(lock, Mapping) and len(lock) == 0)
             if base is not None or tip is not None or locks:
                 raise ModelError("base=, tip= and lock= choose a chain of a URDF; this is TOML")
             chain = toml.load(text, name=name, gravity=gravity, snap=snap, check=check)
         else:
+            from armdyn.loaders import urdf
+
             chain = urdf.load(
                 text,
                 name=name,
@@ -98,9 +106,11 @@ def _read(source: str | bytes | os.PathLike[str]) -> Source:
         )
     if isinstance(source, str) and source.lstrip("\ufeff \t\r\n").startswith("<"):
         return Source(source)
-    if isinstance(source, str) and source in robots():
-        (entry,) = (e for e in MODELS.iterdir() if Path(e.name).stem == source)
-        return Source(entry.read_bytes(), source, Path(entry.name).suffix, f"{source}: ")
+    if isinstance(source, str) and source in (shipped := _shipped()):
+        with open(os.path.join(MODELS, source + shipped[source]), "rb") as file:
+            return Source(file.read(), source, shipped[source], f"{source}: ")
+    from pathlib import Path
+
     try:
         path = Path(source)
         if source and os.path.isdir(path):  # which a name that no file can have is not

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import dataclass
+from typing import NamedTuple
 from xml.parsers import expat
 
 from armdyn.chain.limits import MAX_BYTES, MAX_DEPTH, MAX_ELEMENTS
@@ -18,8 +18,7 @@ FOREIGN = {  # what people have in place of a URDF, by its root, and what to do 
 DECIMAL = re.compile(r"[-+]?(?:[0-9]++\.?[0-9]*+|\.[0-9]++)(?:[eE][-+]?[0-9]++)?")
 
 
-@dataclass(frozen=True, slots=True)
-class Element:
+class Element(NamedTuple):
     """An XML element; ``label`` is what messages call it, such as "joint 'elbow'"."""
 
     tag: str

@@ -9,11 +9,10 @@ the step before and ``out`` of this one is theta_i and d_i.
 
 from __future__ import annotations
 
-import dataclasses
 import math
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -30,8 +29,7 @@ COSTS = "cost a relative accuracy of up to"
 SEVERAL = 8.0  # times the loss predicted; random arms have lost five times it, one in thousands
 
 
-@dataclass(frozen=True)
-class Axis:
+class Axis(NamedTuple):
     """A joint of a serial arm at q = 0."""
 
     name: str
@@ -40,8 +38,7 @@ class Axis:
     direction: Triple  # a unit vector in link i's own frame, through whose origin the axis runs
 
 
-@dataclass(frozen=True)
-class Extent:
+class Extent(NamedTuple):
     """How large an arm is, with all joints at zero."""
 
     reach: float  # its length [m], the measure of rounding
@@ -56,8 +53,7 @@ class Extent:
         return min(self.reach, math.sqrt(self.inertia / self.carried[i]))
 
 
-@dataclass(frozen=True)
-class TableRow:
+class TableRow(NamedTuple):
     """One row of the modified DH table, and where E_i stands in link i's own frame."""
 
     b: float
@@ -67,8 +63,7 @@ class TableRow:
     frame: Pose
 
 
-@dataclass(frozen=True)
-class Step:
+class Step(NamedTuple):
     """The common normal of two successive axes; turns [rad] and slides [m] as the module says."""
 
     turn_out: float
@@ -135,8 +130,8 @@ def _with_offsets_in_slides(
             shift = outer.d if outer.beta == 0 else -outer.d
             frame = tidy(rows[i].frame @ _along_z(0.0, shift), reach)
             d = _length(rows[i].d + shift, reach) if i > 0 else 0.0
-            rows[i] = dataclasses.replace(rows[i], d=d, frame=frame)
-            rows[i + 1] = dataclasses.replace(outer, d=0.0)
+            rows[i] = rows[i]._replace(d=d, frame=frame)
+            rows[i + 1] = outer._replace(d=0.0)
     return rows
 
 

@@ -5,7 +5,6 @@ Fixed and locked joints are merged into the link that carries them.
 
 from __future__ import annotations
 
-import dataclasses
 import math
 from collections.abc import Mapping, Sequence
 from typing import Literal
@@ -87,8 +86,8 @@ def _without_negative_friction(serial: Serial) -> Serial:
                 del kept[key]
                 what = f"joint {shorten(joint.name)}: {key} friction"
                 notes.append(f"{what} {size:g} is negative; read as none")
-        moving.append(dataclasses.replace(joint, properties=kept))
-    return dataclasses.replace(serial, moving=moving, notes=notes)
+        moving.append(joint._replace(properties=kept))
+    return serial._replace(moving=moving, notes=notes)
 
 
 def _placed(tree: Tree, serial: Serial) -> dict[str, tuple[int, Pose]]:

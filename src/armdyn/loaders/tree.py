@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -17,8 +17,7 @@ from armdyn.chain.pose import IDENTITY, Pose, cos_sin
 from armdyn.errors import ModelError, listed, meant, shorten
 
 
-@dataclass(frozen=True)
-class TreeLink:
+class TreeLink(NamedTuple):
     """A body: its inertia about its own centre, in a frame that stands at ``inertial`` in it."""
 
     name: str
@@ -26,8 +25,7 @@ class TreeLink:
     inertial: Pose = IDENTITY
 
 
-@dataclass(frozen=True)
-class TreeJoint:
+class TreeJoint(NamedTuple):
     """A joint from one link to another, whose frame it is; it moves about or along ``axis``."""
 
     name: str
@@ -37,7 +35,7 @@ class TreeJoint:
     origin: Pose = IDENTITY  # of the child link's frame in the parent's, at position 0
     axis: Triple = (1.0, 0.0, 0.0)  # a unit vector in the child link's frame
     mimics: tuple[str, float, float] | None = None  # joint, multiplier, offset
-    properties: dict[str, Any] = field(default_factory=dict)  # limits and friction, as Joint's
+    properties: Mapping[str, Any] = MappingProxyType({})  # limits and friction, as Joint's
 
     def at(self, position: float) -> Pose:
         """The child link's frame in the parent's, with the joint at ``position`` [rad or m]."""
@@ -126,8 +124,7 @@ class Tree:
         return name
 
 
-@dataclass(frozen=True)
-class Serial:
+class Serial(NamedTuple):
     """The chain that moves: from link ``base`` over the ``moving`` joints to link ``tip``.
 
     ``locked`` holds the positions of all other joints outboard of the base, fixed ones apart;

@@ -5,7 +5,6 @@ Pictures, meshes, transmissions and simulator settings are not read.
 
 from __future__ import annotations
 
-import dataclasses
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -128,8 +127,7 @@ class Reader:
         joint = TreeJoint(name, kind, parent, child, self.pose(self.only(element, "origin")))
         if kind not in MOVING:
             return joint
-        return dataclasses.replace(
-            joint,
+        return joint._replace(
             axis=self.axis(self.only(element, "axis")),
             mimics=_mimics(self.only(element, "mimic")),
             properties=self.properties(element, kind),
