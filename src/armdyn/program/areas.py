@@ -40,7 +40,7 @@ class Areas:
             self.results[result] = list(runs(program, outputs, LEAST))
             for run in self.results[result]:
                 table = self._table(run.table)
-                if lanes == 1 and run.length == size == table.n**2 and run.index == 0:
+                if lanes == 1 and run.length == size == table.n**2 and run.first == 0:
                     self.inside.setdefault(run.table, result)
             first += size
         self.places: dict[int, int] = {}  # where the area of a table begins
@@ -136,7 +136,7 @@ class Areas:
     def _copy_to_result(self, text: Text, result: int, run: Run) -> None:
         """Copy a run to its place in the result of every state."""
         to = rows.at(text.emit, f"%r{result}", run.start, self.form)
-        source = self._result(text, run.table, run.index)
+        source = self._result(text, run.table, run.first)
         if self.lanes == 1:
             self._copy(text, to, source, run.length)
             return

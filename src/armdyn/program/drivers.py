@@ -209,7 +209,8 @@ def parts(writer: Writer) -> list[str]:
 def declarations(writer: Writer) -> list[str]:
     """The intrinsics and tables that a kernel uses, and the function ``far``."""
     form = writer.form
-    found = [*writer.tables_text(), *writer.areas.functions(), table(), far_angle(), far(form, writer.width)]
+    found = [*writer.tables_text(), *writer.areas.functions()]
+    found += [table(), far_angle(), far(form, writer.width)]
     found.append("declare double @llvm.fma.f64(double, double, double)")  # of far_angle
     for lanes in (1, writer.width):
         real = form.scalar if lanes == 1 else f"<{lanes} x {form.scalar}>"

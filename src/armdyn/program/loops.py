@@ -239,10 +239,10 @@ class Loops:
             y_k = self.spread(self.at(k, base=y))
             with loop(text, "0", k, step) as inner:
                 i = inner.index
-                l = self.do(Op.MUL, pivot, self.load(self.at(i, base=A_k)))
-                self._scatter(l, self.at(self.times(i, stride), k, base=Lt), stride)
+                L_ki = self.do(Op.MUL, pivot, self.load(self.at(i, base=A_k)))
+                self._scatter(L_ki, self.at(self.times(i, stride), k, base=Lt), stride)
                 place = self.at(i, base=y)
-                self.store(table.less_product(self.do, self.load(place), l, y_k), place)
+                self.store(table.less_product(self.do, self.load(place), L_ki, y_k), place)
             self._store_one(self.do(Op.MUL, pivot, y_k), self.at(k, base=x))
         with loop(text, "0", str(n)) as joints:
             i = joints.index
@@ -250,8 +250,8 @@ class Loops:
             Lt_i = self.at(self.times(i, stride), base=Lt)
             with loop(text, text.emit(f"add i64 {i}, 1"), str(n), step) as inner:
                 place = self.at(inner.index, base=x)
-                l = self.load(self.at(inner.index, base=Lt_i))
-                self.store(table.less_product(self.do, self.load(place), l, x_i), place)
+                L_ki = self.load(self.at(inner.index, base=Lt_i))
+                self.store(table.less_product(self.do, self.load(place), L_ki, x_i), place)
 
     def _store_one(self, value: str, place: str) -> None:
         """Store the first number of a vector whose numbers are equal."""

@@ -110,7 +110,7 @@ def unroll(program: Program, below: float = math.inf) -> Program:
         if isinstance(value, Loop) and value.n < below:
             results[k] = value.unrolled([plain.place[arg] for arg in args], plain.append)
         elif op is Op.PART and args[0] in results:
-            plain.place[k] = results[args[0]][value]  # type: ignore[index]
+            plain.place[k] = results[args[0]][value]
         else:
             plain.copy(k)
     return plain.finish()

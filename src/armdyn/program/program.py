@@ -10,7 +10,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 from armdyn.errors import TraceError
 
@@ -54,23 +54,7 @@ ARITY = {
 }
 TABLES = (Op.PRODUCTS, Op.SOLUTION)
 
-
-class Table(Protocol):
-    """What an instruction with many results computes: the value of that instruction."""
-
-    @property
-    def op(self) -> Op:
-        """Of the instruction."""
-
-    @property
-    def operands(self) -> int:
-        """How many numbers it takes."""
-
-    def has(self, index: int) -> bool:
-        """Whether there is a result of that index."""
-
-
-Value = float | str | Table | None
+Value = Any  # a constant's float, an input's name, a table's Loop, a part's index
 
 
 class Instruction(NamedTuple):
@@ -78,7 +62,7 @@ class Instruction(NamedTuple):
 
     op: Op
     args: tuple[int, ...] = ()
-    value: Value = None  # a constant's value, an input's name, a table, the index of a part
+    value: Value = None
 
     def __str__(self) -> str:
         shown = [] if self.value is None else [repr(self.value)]
@@ -145,7 +129,7 @@ class Program:
         """What is wrong with an instruction at place k, if anything."""
         if op in TABLES and getattr(value, "op", None) is not op:
             return "its value says what it computes, and is of its kind"
-        expected = ARITY[op] if op in ARITY else value.operands  # type: ignore[union-attr]
+        expected = ARITY[op] if op in ARITY else value.operands
         if len(args) != expected:
             return f"expected {expected} arguments, not {len(args)}"
         if args and not (0 <= min(args) and max(args) < k):
@@ -156,7 +140,7 @@ class Program:
             return f"a constant's value is a float, not {value!r}"
         if op is Op.PART:
             table = self.instructions[args[0]].value
-            if self.instructions[args[0]].op not in TABLES or not table.has(value):  # type: ignore
+            if self.instructions[args[0]].op not in TABLES or not table.has(value):
                 return "is part of nothing"
         elif any(self.instructions[arg].op in TABLES for arg in args):
             return "only a part can be taken of an instruction with many results"

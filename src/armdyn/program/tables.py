@@ -153,13 +153,13 @@ class Solution(Loop):
 class Run(NamedTuple):
     """Neighbouring numbers that are neighbouring results of one table.
 
-    ``start`` is where they begin, ``index`` that of the first in the table, stored whole: the
-    elements above its diagonal are there too.
+    ``start`` is where they begin, ``first`` the index of the first in the table, stored whole:
+    the elements above its diagonal are there too.
     """
 
     start: int
     table: int
-    index: int
+    first: int
     length: int
 
 
