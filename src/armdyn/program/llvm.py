@@ -26,7 +26,7 @@ from armdyn.program.sincos import Format, Lanes, literal
 from armdyn.program.text import OPS, Text
 
 WHOLE = 4500  # instructions and stores up to which a program stays one function
-PART = 350  # instructions, stores and loads a function, beyond
+PART = 250  # instructions, stores and loads a function, beyond
 GROUP = 64  # sines and cosines that are computed together at most, for all wait on the stack
 RUN = 64  # neighbouring constants from which on they are copied from a table
 
@@ -92,7 +92,7 @@ class Writer:
     """
 
     def __init__(self, program: Program, form: Format, lanes: int, width: int) -> None:
-        program = unroll(program, below=2 * width)
+        program = unroll(program, below=2 * width if lanes == 1 else 0)  # vectors must fit
         self.program, self.form, self.lanes, self.width = program, form, lanes, width
         self.type = form.scalar if lanes == 1 else f"<{lanes} x {form.scalar}>"
         self.suffix = f"f{form.bits}" if lanes == 1 else f"v{lanes}f{form.bits}"

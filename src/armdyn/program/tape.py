@@ -20,7 +20,7 @@ from armdyn.spatial import (
     table_of_products,
 )
 
-LOOPED = 20  # rows from which on a table is one instruction
+LOOPED = 16  # rows from which on a table is one instruction: loops are faster from 13 on
 
 CONSTANT, ADD, SUB, MUL, DIV, NEG = Op.CONSTANT, Op.ADD, Op.SUB, Op.MUL, Op.DIV, Op.NEG
 SIN, COS, SQRT, SELECT_LT, PART = Op.SIN, Op.COS, Op.SQRT, Op.SELECT_LT, Op.PART
