@@ -325,7 +325,7 @@ def cut(program: Program, arrange: Arrange | None = None) -> list[list[list[int]
         near |= loads.union(unit)
         if unit in tables:
             room = 0
-    return [part for part in parts if part]
+    return [part for part in parts if part] or [[]]
 
 
 def sincos(text: Text, angles: list[str], form: Format, lanes: int) -> list[tuple[str, str]]:
