@@ -1,4 +1,4 @@
-"""Vectors, rotations and symmetric tensors of three-dimensional space, on any scalar.
+"""Vectors, rotations, symmetric tensors, tables of products and solutions, on any scalar.
 
 The contract of a scalar: it adds, subtracts, multiplies, divides and negates, with its own kind and
 with Python's ints, and it has a sine and a cosine (``sincos``). A float is one, and so is a complex
@@ -16,7 +16,7 @@ from __future__ import annotations
 import cmath
 import math
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from decimal import Decimal, localcontext
 from fractions import Fraction
 from functools import singledispatch
@@ -93,6 +93,11 @@ def _(angle: tuple) -> tuple[Scalar, Scalar]:
 def select_lt(a: Scalar, b: Scalar, x: Scalar, y: Scalar) -> Scalar:
     """The one way to choose by a value: x where a < b, else y."""
     return x if a < b else y
+
+
+def kind(numbers: Iterable[Scalar]) -> Scalar:
+    """A scalar that says of which kind these are: the first that is no plain number, if any."""
+    return next((x for x in numbers if not isinstance(x, (int, float))), 0)
 
 
 class Vector:
@@ -200,6 +205,60 @@ class Dyads:
         return Symmetric(
             xx, ux * uy + vx * vy, ux * uz + vx * vz, yy, uy * uz + vy * vz, self.trace - xx - yy
         )
+
+
+Vectors = Sequence[Vector]  # a row of a table: several vectors, as (k, v) of a twist
+
+
+def products(a: Sequence[Vectors], b: Sequence[Vectors]) -> list[Row]:
+    """The symmetric table T_ij = T_ji = a_j . b_i for j <= i, a row of vectors each.
+
+    A kind of scalar that has a shorter way joins by ``table_of_products.register``.
+    """
+    return table_of_products(kind(x for row in (*a, *b) for v in row for x in v), a, b)
+
+
+@singledispatch
+def table_of_products(kind: Scalar, a: Sequence[Vectors], b: Sequence[Vectors]) -> list[Row]:
+    """Products on scalars of a kind."""
+    T: list[Row] = [[0] * len(a) for _ in a]
+    for i, b_i in enumerate(b):
+        for j in range(i + 1):
+            first, *others = (v @ w for v, w in zip(a[j], b_i, strict=True))
+            T[i][j] = T[j][i] = sum(others, first)
+    return T
+
+
+def solve(M: Sequence[Sequence[Scalar]], y: Sequence[Scalar]) -> Row:
+    """The x with M x = y, M symmetric positive definite: M = L^T D L, L unit lower triangular.
+
+    [Lin1991] recommends the L D L^T decomposition; this is that of the joints counted from the
+    tip. The outermost joint is eliminated first, since M is simplest there (M_nn of a last
+    revolute joint is constant). No pivoting and no square root; one division a joint. A kind of
+    scalar that has a shorter way joins by ``solution.register``.
+    """
+    return solution(kind(x for row in (*M, y) for x in row), M, y)
+
+
+@singledispatch
+def solution(kind: Scalar, M: Sequence[Sequence[Scalar]], y: Sequence[Scalar]) -> Row:
+    """``solve`` on scalars of a kind."""
+    n = len(M)
+    A, x = [list(row) for row in M], list(y)
+    L: list[Row] = [[0] * n for _ in range(n)]
+    pivot: Row = [0] * n  # 1 / D_k
+    for k in reversed(range(n)):
+        pivot[k] = 1 / A[k][k]
+        for i in range(k):
+            L[k][i] = pivot[k] * A[k][i]
+            for j in range(i + 1):
+                A[i][j] = A[i][j] - L[k][i] * A[k][j]
+            x[i] = x[i] - L[k][i] * x[k]  # L^-T y
+    for k in range(n):
+        x[k] = pivot[k] * x[k]
+        for i in range(k):
+            x[k] = x[k] - L[k][i] * x[i]
+    return x
 
 
 def double_cross(a: Vector, b: Vector) -> tuple[Vector, Vector, Vector]:

@@ -6,36 +6,11 @@ from collections.abc import Callable, Sequence
 
 from armdyn.algorithms import lin1991, newton_euler
 from armdyn.chain.arm import Arm
-from armdyn.spatial import Row, Scalar
+from armdyn.spatial import Row, Scalar, solve
 
 MassMatrix = Callable[[Arm, Sequence[Scalar]], list[Row]]
 Bias = Callable[[Arm, Sequence[Scalar], Sequence[Scalar]], Row]
 ForwardDynamics = Callable[[Arm, Sequence[Scalar], Sequence[Scalar], Sequence[Scalar]], Row]
-
-
-def solve(M: Sequence[Sequence[Scalar]], y: Sequence[Scalar]) -> Row:
-    """The x with M x = y, M symmetric positive definite: M = L^T D L, L unit lower triangular.
-
-    [Lin1991] recommends the L D L^T decomposition; this is that of the joints counted from the
-    tip. The outermost joint is eliminated first, since M is simplest there (M_nn of a last
-    revolute joint is constant). No pivoting and no square root; one division a joint.
-    """
-    n = len(M)
-    A, x = [list(row) for row in M], list(y)
-    L: list[Row] = [[0] * n for _ in range(n)]
-    pivot: Row = [0] * n  # 1 / D_k
-    for k in reversed(range(n)):
-        pivot[k] = 1 / A[k][k]
-        for i in range(k):
-            L[k][i] = pivot[k] * A[k][i]
-            for j in range(i + 1):
-                A[i][j] = A[i][j] - L[k][i] * A[k][j]
-            x[i] = x[i] - L[k][i] * x[k]  # L^-T y
-    for k in range(n):
-        x[k] = pivot[k] * x[k]
-        for i in range(k):
-            x[k] = x[k] - L[k][i] * x[i]
-    return x
 
 
 def with_rotors(M: Sequence[Sequence[Scalar]], arm: Arm) -> list[Row]:

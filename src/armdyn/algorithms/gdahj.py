@@ -24,7 +24,7 @@ from typing import NamedTuple
 from armdyn.algorithms.kinematics import frames
 from armdyn.algorithms.stages import stage, zero
 from armdyn.chain.arm import Arm
-from armdyn.spatial import ZERO, Row, Scalar, Symmetric, Vector, double_cross
+from armdyn.spatial import ZERO, Row, Scalar, Symmetric, Vector, double_cross, products
 
 Vectors = list[Vector]
 Matrix = tuple[Vector, Vector, Vector]  # by its rows
@@ -106,16 +106,14 @@ def dynamics(arm: Arm, R: list[Matrix], p: Vectors, none: Vector, D: Apart | AsO
     n = arm.n
     k = [Vector(x.z, y.z, z.z) for x, y, z in R]
     pairs = [(k[j], k[j].cross(p[j])) if arm.revolute[j] else (ZERO, -k[j]) for j in range(n)]
-    A: list[Row] = [[0] * n for _ in range(n)]
+    forces = []
     for i, (sig, s, b, D_i) in enumerate(composites(arm, R, p, none, D)):
         if arm.revolute[i]:
             d, y = k[i].x * D_i[0] + k[i].y * D_i[1] + k[i].z * D_i[2], b.cross(k[i])
         else:
             d, y = s.cross(k[i]), -sig * k[i]
-        for j in range(i + 1):
-            k_j, t_j = pairs[j]
-            A[i][j] = A[j][i] = k_j @ d + t_j @ y
-    return A
+        forces.append((d, y))
+    return products(pairs, forces)
 
 
 def composites(

@@ -14,7 +14,7 @@ from armdyn.algorithms.crba import composites
 from armdyn.algorithms.kinematics import Placed, frames
 from armdyn.algorithms.stages import stage
 from armdyn.chain.arm import Arm
-from armdyn.spatial import ZERO, Row, Scalar, Vector
+from armdyn.spatial import ZERO, Row, Scalar, Vector, products
 
 
 def mass_matrix(arm: Arm, q: Sequence[Scalar]) -> list[Row]:
@@ -38,19 +38,15 @@ def dynamics(arm: Arm, q: Sequence[Scalar], placed: list[Placed]) -> list[Row]:
 
     For a prismatic joint j (0, k_j) stand for (k_j, v_j).
     """
-    n = arm.n
     twists = [
         (E.z, E.o.cross(E.z)) if revolute else (ZERO, E.z)
         for E, revolute in zip(placed, arm.revolute, strict=True)
     ]
-    A: list[Row] = [[0] * n for _ in range(n)]
+    wrenches = []
     for i, (E, (M, h, I)) in enumerate(zip(placed, composites(arm, q), strict=True)):
         if arm.revolute[i]:
             mu, f = E.out(Vector(I.xz, I.yz, I.zz)), E.out(Vector(-h.y, h.x, 0))
         else:
             mu, f = E.out(Vector(h.y, -h.x, 0)), M * E.z
-        L = mu + E.o.cross(f)
-        for j in range(i + 1):
-            k_j, v_j = twists[j]
-            A[i][j] = A[j][i] = k_j @ L + v_j @ f
-    return A
+        wrenches.append((mu + E.o.cross(f), f))
+    return products(twists, wrenches)

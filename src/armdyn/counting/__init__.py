@@ -58,6 +58,7 @@ from armdyn.counting.tapes import StageTape
 from armdyn.errors import MethodError, as_names, listed, meant, shorten, unknown
 from armdyn.program.passes import needed
 from armdyn.program.program import Op, Program
+from armdyn.program.tables import Loop
 from armdyn.program.tape import Tape
 from armdyn.quantities import Task, arguments, cheapest, formula
 
@@ -236,10 +237,9 @@ def _read(
     tape, program = _record(chain, jobs, shared, stage)
     counters = {name: Counter[str]() for name in ("", *tape.names) if name != ON_HAND}
     for k in needed(program):
-        operation = _operation(program, k)
-        if operation and ON_HAND not in tape.marks[k]:
+        if ON_HAND not in tape.marks[k]:
             for name in {"", *tape.marks[k]}:
-                counters[name][operation] += 1
+                counters[name].update(_operations(program, k))
     return counters
 
 
@@ -262,12 +262,18 @@ def _record(chain: Chain, jobs: list[Job], shared: bool, stage: str | None) -> t
     return tape, tape.finish(name, results if len(results) > 1 else results[0])
 
 
-def _operation(program: Program, k: int) -> str | None:
-    """What instruction k counts as."""
-    op, args, _ = program.instructions[k]
-    if op is Op.MUL and any(program.instructions[arg].value == 2.0 for arg in args):
-        return "double"
-    return OPERATIONS.get(op)
+def _operations(program: Program, k: int) -> dict[str, int]:
+    """What instruction k counts as, and how often."""
+    op, args, value = program.instructions[k]
+    if isinstance(value, Loop):
+        found = Counter[str]()
+        for each, times in value.operations().items():
+            found[OPERATIONS[each]] += times
+        return found
+    doubled = (arg for arg in args if program.instructions[arg].op is Op.CONSTANT)
+    if op is Op.MUL and any(program.instructions[arg].value == 2.0 for arg in doubled):
+        return {"double": 1}
+    return {OPERATIONS[op]: 1} if op in OPERATIONS else {}
 
 
 OPERATIONS = {

@@ -97,16 +97,18 @@ def compile(program: Program, kind: str, dtype: str) -> bytes:
 def check_size(program: Program, kind: str) -> None:
     """Say so if a program takes long to compile, refuse it if it takes too long.
 
-    The time grows with the number of instructions and not faster, so it is known beforehand.
+    The time grows with the number of instructions and not faster, so it is known beforehand. A
+    table is one, whatever its size, and its parts are read and stored by loops.
     """
     from armdyn.program.program import Op
 
     code = program.instructions
-    stores = sum(code[k].op is not Op.CONSTANT for k in program.outputs)
-    seconds = len(code) * AN_INSTRUCTION + stores * A_STORE[kind]
+    count = sum(instruction.op is not Op.PART for instruction in code)
+    stores = sum(code[k].op not in (Op.CONSTANT, Op.PART) for k in program.outputs)
+    seconds = count * AN_INSTRUCTION + stores * A_STORE[kind]
     if seconds < LONG:
         return
-    what = f"{program.name}: {len(code)} instructions and {stores} numbers to store"
+    what = f"{program.name}: {count} instructions and {stores} numbers to store"
     limit = longest()
     if seconds > limit:
         raise MethodError(

@@ -4,7 +4,8 @@ The function allocates nothing and keeps nothing between calls, so any number of
 it. In double and without contraction it executes the interpreter's operations in their order.
 
 A long program is cut into parts, each a static function, because the time to compile one function
-grows faster than its length; values that cross a cut wait in a scratch array on the stack.
+grows faster than its length; values that cross a cut wait in a scratch array on the stack, and so
+do the tables of products and triangular solutions of large arms, which are loops.
 """
 
 from __future__ import annotations
@@ -16,13 +17,16 @@ from dataclasses import dataclass
 from typing import Literal
 
 from armdyn.errors import ExportError
+from armdyn.program import c_loops
 from armdyn.program.passes import drop_unused
-from armdyn.program.program import Op, Program, input_names
+from armdyn.program.program import TABLES, Op, Program, input_names
 from armdyn.program.rounding import rounded
+from armdyn.program.tables import Solution, runs
 
 Dtype = Literal["double", "float"]
 
 PART = 2000  # instructions a function
+RUN = 16  # numbers from which on a result is copied from a table by a loop
 
 C = {  # of operands {0}, {1}, ...; libm's functions of float end in {f}
     Op.ADD: "{0} + {1}",
@@ -80,7 +84,7 @@ class Function:
         text = _Text(self)
         arrays, names = self._arrays("restrict "), [*self.program.inputs, *self.results]
         head = f"void {self.name}({', '.join(arrays)})"
-        if len(text.parts) == 1:
+        if len(text.parts) == 1 and not text.areas:
             return _define(head, names, text.lines(0))
         arrays.append(f"{self.dtype} w[restrict {text.scratch}]")
         parts = [
@@ -110,26 +114,56 @@ class _Text:
 
     Attributes:
         parts: the places of the instructions of each part.
-        scratch: how many numbers wait at the same time for a later part.
+        areas: where in the scratch array that of each table begins.
+        scratch: how many numbers wait at the same time for a later part, and those of tables.
     """
 
     def __init__(self, function: Function) -> None:
         program, length = drop_unused(function.program), function.part
-        self.code, self.dtype = program.instructions, function.dtype
+        self.code, self.dtype, self.program = program.instructions, function.dtype, program
         self.inputs = input_names(program.inputs)
-        constants = (Op.INPUT, Op.CONSTANT)
-        work = [k for k, instruction in enumerate(self.code) if instruction.op not in constants]
-        self.parts = [work[i : i + length] for i in range(0, len(work), length)] or [[]]
+        self.parts = self._cut(length)
         self.home = {k: i for i, part in enumerate(self.parts) for k in part}
         self.slots, self.scratch = self._wait()
+        self.areas: dict[int, int] = {}
+        for k, (op, _, table) in enumerate(self.code):
+            if op in TABLES:
+                self.areas[k] = self.scratch
+                self.scratch += c_loops.size(table)
         self.stores: dict[int, list[str]] = {}  # the elements of results that a place goes to
-        elements = (
-            f"{name}[{i}]"
-            for name, shape in zip(function.results, program.shapes, strict=True)
-            for i in range(math.prod(shape))
-        )
-        for k, element in zip(program.outputs, elements, strict=True):
-            self.stores.setdefault(k, []).append(element)
+        self.copies: dict[int, list[str]] = {}  # statements after a table
+        first = 0
+        for name, size in zip(function.results, map(math.prod, program.shapes), strict=True):
+            self._deal_out(name, program.outputs[first : first + size])
+            first += size
+
+    def _cut(self, length: int) -> list[list[int]]:
+        """The instructions that do something, in parts; a table is a part of its own."""
+        parts: list[list[int]] = [[]]
+        for k, (op, _, _) in enumerate(self.code):
+            if op in (Op.INPUT, Op.CONSTANT, Op.PART):
+                continue
+            last = parts[-1]
+            if len(last) == length or (last and (op in TABLES or self.code[last[0]].op in TABLES)):
+                parts.append([])
+            parts[-1].append(k)
+        return parts
+
+    def _deal_out(self, name: str, outputs: Sequence[int]) -> None:
+        """Say when each number of a result is stored."""
+        copied: set[int] = set()
+        for start, table, index, length in runs(self.program, outputs, RUN):
+            lines = self.copies.setdefault(table, [])
+            lines.append(c_loops.copy(f"({name} + {start})", self._result(table, index), length))
+            copied.update(range(start, start + length))
+        for i, k in enumerate(outputs):
+            if i not in copied:
+                self.stores.setdefault(k, []).append(f"{name}[{i}]")
+
+    def _result(self, table: int, index: int) -> int:
+        """Where in the scratch array a result of a table is."""
+        value = self.code[table].value
+        return self.areas[table] + c_loops.results(value) + index
 
     def _wait(self) -> tuple[dict[int, int], int]:
         """Where each value waits that a later part needs, and how many numbers wait at most.
@@ -152,10 +186,13 @@ class _Text:
 
     def lines(self, i: int) -> list[str]:
         """The statements of part i: each value, then where it goes."""
-        known = [k for k in self.stores if k not in self.home] if i == 0 else []
-        lines = [f"{element} = {self._use(k, i)};" for k in known for element in self.stores[k]]
+        known = [k for k in self.stores if k not in self.home and not self._is_part(k)]
+        lines = self._given(known, i) if i == 0 else []
         for k in self.parts[i]:
             op, args, _ = self.code[k]
+            if op in TABLES:
+                lines += self._table(k, i)
+                continue
             operands = (self._use(arg, i) for arg in args)
             value = C[op].format(*operands, f=SUFFIX[self.dtype])
             lines.append(f"const {self.dtype} v{k} = {value};")
@@ -164,6 +201,30 @@ class _Text:
                 lines.append(f"w[{self.slots[k]}] = v{k};")
         return lines
 
+    def _given(self, places: Sequence[int], i: int) -> list[str]:
+        """Store values that no statement computes."""
+        return [f"{element} = {self._use(k, i)};" for k in places for element in self.stores[k]]
+
+    def _is_part(self, k: int) -> bool:
+        return self.code[k].op is Op.PART
+
+    def _table(self, k: int, i: int) -> list[str]:
+        """The loops of a table: its operands to their places, itself, its results to theirs."""
+        _, args, table = self.code[k]
+        begin, lines = self.areas[k], []
+        for start, other, index, length in runs(self.program, args):
+            lines.append(c_loops.copy(f"(w + {begin + start})", self._result(other, index), length))
+        values = enumerate(args[:-1] if isinstance(table, Solution) else args)
+        given = [(begin + j, arg) for j, arg in values if not self._is_part(arg)]
+        lines += [f"w[{place}] = {self._use(arg, i)};" for place, arg in given]
+
+        def operation(op: Op, *operands: str) -> str:
+            return C[op].format(*operands, f=SUFFIX[self.dtype])
+
+        lines += c_loops.lines(table, begin, self.dtype, operation)
+        parts = [p for p in self.stores if self._is_part(p) and self.code[p].args[0] == k]
+        return lines + self.copies.get(k, []) + self._given(parts, i)
+
     def _use(self, k: int, part: int) -> str:
         """A value as an operand in a part."""
         op, _, value = self.code[k]
@@ -171,4 +232,6 @@ class _Text:
             return self.inputs[k]
         if isinstance(value, float):
             return literal(value, self.dtype)
+        if op is Op.PART:
+            return f"w[{self._result(self.code[k].args[0], value)}]"
         return f"v{k}" if self.home[k] == part else f"w[{self.slots[k]}]"

@@ -17,9 +17,10 @@ the heap; where that has no more, all results are NaN.
 from __future__ import annotations
 
 from armdyn.program.far import far, far_angle, table
-from armdyn.program.llvm import Text, Writer
+from armdyn.program.llvm import Writer
 from armdyn.program.program import Program
 from armdyn.program.sincos import FORMATS
+from armdyn.program.text import Text
 
 PAGE = 4096  # bytes that the last bits of an address tell apart
 STACK = 8192  # bytes of scratch and buffers that a kernel takes from the stack
@@ -110,7 +111,7 @@ def single(program: Program, dtype: str, width: int) -> str:
     room = Room(scratch(writer))
     text = Text()
     text.lines += [*pointers(writer), *room.take()]
-    whole = len(writer.parts) == 1
+    whole = len(writer.parts) == 1 and not writer.scratch
     if whole:
         writer.part(0, text)
     else:
@@ -175,7 +176,7 @@ def pointers(writer: Writer) -> list[str]:
 
 def scratch(writer: Writer) -> dict[str, int]:
     """The scratch array of a kernel that needs one, and its size in bytes."""
-    size = len(writer.slots) * writer.lanes * writer.form.bits // 8
+    size = writer.scratch * writer.lanes * writer.form.bits // 8
     return {"%scratch": size} if size else {}
 
 
@@ -188,7 +189,7 @@ def bytes_a_state(writer: Writer, names: list[str]) -> dict[str, int]:
 
 def calls(writer: Writer, names: list[str]) -> list[str]:
     """Call part after part."""
-    scratch = "%scratch" if writer.slots else "null"
+    scratch = "%scratch" if writer.scratch else "null"
     arguments = ", ".join(f"ptr {name}" for name in [*names, scratch])
     return [f"  call void @part{i}({arguments})" for i in range(len(writer.parts))]
 
@@ -208,7 +209,8 @@ def parts(writer: Writer) -> list[str]:
 def declarations(writer: Writer) -> list[str]:
     """The intrinsics and tables that a kernel uses, and the function ``far``."""
     form = writer.form
-    found = [*writer.tables_text(), table(), far_angle(), far(form, writer.width)]
+    found = [*writer.tables_text(), *writer.areas.functions()]
+    found += [table(), far_angle(), far(form, writer.width)]
     found.append("declare double @llvm.fma.f64(double, double, double)")  # of far_angle
     for lanes in (1, writer.width):
         real = form.scalar if lanes == 1 else f"<{lanes} x {form.scalar}>"

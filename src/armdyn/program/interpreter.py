@@ -12,6 +12,7 @@ import numpy as np
 
 from armdyn.errors import ShapeError
 from armdyn.program.program import ARITY, Op, Program
+from armdyn.program.tables import Loop
 from armdyn.spatial import Scalar, select_lt, sincos
 
 
@@ -41,6 +42,11 @@ def evaluate(program: Program, inputs: Mapping[str, Sequence[Scalar]]) -> Any:
                 values.append(given[k])
             elif op is Op.CONSTANT:
                 values.append(np.full(shape, value) if shape else value)
+            elif isinstance(value, Loop):
+                operands = [values[arg] for arg in args]
+                values.append(value.unrolled(operands, lambda op, *x: rules[op](*x)))
+            elif op is Op.PART:
+                values.append(values[args[0]][value])
             else:
                 values.append(rules[op](*(values[arg] for arg in args)))
     numbers = (values[k] for k in program.outputs)

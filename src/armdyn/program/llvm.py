@@ -18,56 +18,27 @@ from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 from armdyn.program import rows
+from armdyn.program.areas import Areas
 from armdyn.program.order import longest_chain_first
-from armdyn.program.program import Op, Program
+from armdyn.program.passes import unroll
+from armdyn.program.program import TABLES, Op, Program
 from armdyn.program.sincos import Format, Lanes, literal
+from armdyn.program.text import OPS, Text
 
 WHOLE = 4500  # instructions and stores up to which a program stays one function
-PART = 350  # instructions, stores and loads a function, beyond
+PART = 250  # instructions, stores and loads a function, beyond
 GROUP = 64  # sines and cosines that are computed together at most, for all wait on the stack
 RUN = 64  # neighbouring constants from which on they are copied from a table
 
-OPS = {  # of operands {0}, {1}, ... of type {t}, with intrinsics of suffix {s}
-    Op.ADD: "fadd {t} {0}, {1}",
-    Op.SUB: "fsub {t} {0}, {1}",
-    Op.MUL: "fmul {t} {0}, {1}",
-    Op.DIV: "fdiv {t} {0}, {1}",
-    Op.NEG: "fneg {t} {0}",
-    Op.FMA: "call {t} @llvm.fma.{s}({t} {0}, {t} {1}, {t} {2})",
-    Op.SQRT: "call {t} @llvm.sqrt.{s}({t} {0})",
-}
 TRIG = (Op.SIN, Op.COS)
-
-
-class Text:
-    """A function's text as it grows; each instruction with a value gets the next name."""
-
-    def __init__(self) -> None:
-        self.lines = ["entry:"]
-        self.label = "entry"
-
-    def emit(self, instruction: str) -> str:
-        """Append an instruction that has a value; its name."""
-        name = f"%v{len(self.lines)}"
-        self.lines.append(f"  {name} = {instruction}")
-        return name
-
-    def do(self, instruction: str) -> None:
-        """Append an instruction without a value."""
-        self.lines.append(f"  {instruction}")
-
-    def block(self) -> str:
-        """Begin a basic block; its label."""
-        self.label = f"b{len(self.lines)}"
-        self.lines.append(f"{self.label}:")
-        return self.label
+NO_WORK = (Op.INPUT, Op.CONSTANT, Op.PART)  # these are taken from where they lie
 
 
 Arrange = Callable[[Program, list[int]], list[int]]  # the same places in another order
 
 
 def units(program: Program, arrange: Arrange | None = None) -> list[list[int]]:
-    """All instructions but inputs and constants in an order of execution.
+    """All instructions but inputs, constants and parts in an order of execution.
 
     A unit is one instruction, or the sines and cosines of one depth, up to GROUP of them: those
     whose angles need as many other sines and cosines, one inside the other.
@@ -83,7 +54,7 @@ def units(program: Program, arrange: Arrange | None = None) -> list[list[int]]:
             trig.append([])
         if op in TRIG:
             trig[at].append(k)
-        elif op is not Op.INPUT and op is not Op.CONSTANT:
+        elif op not in NO_WORK:
             plain[at].append(k)
     found: list[list[int]] = []
     for arithmetic, group in zip(plain, trig, strict=True):
@@ -121,6 +92,7 @@ class Writer:
     """
 
     def __init__(self, program: Program, form: Format, lanes: int, width: int) -> None:
+        program = unroll(program, below=2 * width if lanes == 1 else 0)  # vectors must fit
         self.program, self.form, self.lanes, self.width = program, form, lanes, width
         self.type = form.scalar if lanes == 1 else f"<{lanes} x {form.scalar}>"
         self.suffix = f"f{form.bits}" if lanes == 1 else f"v{lanes}f{form.bits}"
@@ -129,6 +101,7 @@ class Writer:
         self.results = [f"%r{i}" for i in range(len(self.sizes))]
         self.names = self.arguments + self.results
         self.parts = cut(program, longest_chain_first if lanes == 1 else None)
+        self.areas = Areas(program, form, lanes, width)
         self.constant_stores: list[Store] = []  # of constants alone, dealt out to all parts
         self.stores = self._stores()
         # Long rows of constants are copied from tables.
@@ -136,6 +109,7 @@ class Writer:
         copied = {(t.result, t.start + i) for t in self.tables for i in range(len(t.places))}
         self.constant_stores = [s for s in self.constant_stores if s[:2] not in copied]
         self.slots = self._slots()
+        self.scratch = max([self.areas.size, *(slot + 1 for slot in self.slots.values())])
 
     def _stores(self) -> dict[int, list[Store]]:
         """What is stored after each instruction; after -1, inputs that are results."""
@@ -143,32 +117,41 @@ class Writer:
         found: dict[int, list[Store]] = {}
         first = 0
         for result, size in enumerate(self.sizes):
-            for start in rows.store_starts(size, self.lanes):
-                places = self.program.outputs[first + start : first + min(start + self.lanes, size)]
+            copied = self.areas.copied(result)
+            for start in rows.store_starts(size, self.lanes) if not copied else range(size):
+                if start in copied:
+                    continue
+                end = start + 1 if copied else min(start + self.lanes, size)
+                places = self.program.outputs[first + start : first + end]
                 store = Store(result, start, places)
                 if all(self.program.instructions[k].op is Op.CONSTANT for k in places):
                     self.constant_stores.append(store)
                     continue
-                last = max(places, key=lambda k: when.get(k, -1))
+                made = [self.areas.made_by(k) for k in places]
+                last = max(made, key=lambda k: when.get(k, -1))
                 found.setdefault(last if last in when else -1, []).append(store)
             first += size
         return found
 
     def _slots(self) -> dict[int, int]:
         """Where in the scratch array a value waits that is used beyond the part it is made in."""
-        slots: dict[int, int] = {}
         inputs = sum(self.program.inputs.values())
         cut = len(self.parts) > 1  # then inputs wait too: not all of them fit on the stack
         home = {k: -cut for k in range(inputs)} if self.lanes > 1 else {}
+        work = {k for part in self.parts for unit in part for k in unit}
+        slots = self.areas.slots(work | home.keys() if cut else work)
+        end = self.areas.size
         for i, part in enumerate(self.parts):
             for k in (k for unit in part for k in unit):
                 home[k] = i
             for k in (k for unit in part for k in unit):
-                used = [*self.program.instructions[k].args]
+                op, args, _ = self.program.instructions[k]
+                used = [*args] if op not in TABLES else []
                 used += [place for store in self.stores.get(k, ()) for place in store.places]
                 for arg in used:
-                    if home.get(arg, i) != i:
-                        slots.setdefault(arg, len(slots))
+                    if home.get(arg, i) != i and arg not in slots:
+                        slots[arg] = end
+                        end += 1
         return slots
 
     def part(self, i: int, text: Text) -> None:
@@ -187,6 +170,8 @@ class Writer:
             op, args, _ = self.program.instructions[unit[0]]
             if op in TRIG:
                 self._trig(text, values, unit)
+            elif op in TABLES:
+                self._table(text, values, unit[0])
             else:
                 operands = [self._use(text, values, arg) for arg in args]
                 values[unit[0]] = self._operation(text, op, operands)
@@ -194,6 +179,13 @@ class Writer:
             for store in (store for k in unit for store in self.stores.get(k, ())):
                 self._store(text, values, store)
         self._set_aside(text, values, made)
+
+    def _table(self, text: Text, values: dict[int, str], k: int) -> None:
+        """The loops of a table, after what its area lacks and before what goes to results."""
+        for place, arg in self.areas.missing(k, self.slots):
+            value = self._use(text, values, arg)
+            text.do(f"store {self.type} {value}, ptr {self.areas.address(text, place)}")
+        self.areas.write(text, k)
 
     def _set_aside(self, text: Text, values: dict[int, str], made: Iterable[int]) -> None:
         """Store in the scratch what other parts use of the values made."""
@@ -219,6 +211,8 @@ class Writer:
             if op is Op.INPUT and self.lanes == 1:
                 argument, place = self._argument(k)
                 address = rows.at(text.emit, f"%a{argument}", place, self.form)
+            elif op is Op.PART:
+                address = self.areas.part(text, k)
             else:
                 address = self._slot(text, k)
             values[k] = text.emit(f"load {self.type}, ptr {address}")
@@ -308,25 +302,30 @@ def cut(program: Program, arrange: Arrange | None = None) -> list[list[list[int]
 
     Instructions are here also the stores of results, and the loads of operands that wait from an
     earlier part. A program that stays whole may be arranged; parts keep the order of recording,
-    in which fewer values wait from one to the next.
+    in which fewer values wait from one to the next. A table is a part of its own.
     """
-    todo, stores = units(program), Counter(program.outputs)
-    if sum(map(len, todo)) + stores.total() <= WHOLE:
+    todo = units(program)
+    stores = Counter(k for k in program.outputs if program.instructions[k].op is not Op.PART)
+    tables = [unit for unit in todo if program.instructions[unit[0]].op in TABLES]
+    whole = sum(map(len, todo)) + stores.total() <= WHOLE
+    if whole and not tables:
         return [units(program, arrange)]
     parts: list[list[list[int]]] = [[]]
     near: set[int] = set()  # made or loaded in this part
-    room = PART
+    room = length = math.inf if whole else PART
     for unit in todo:
-        if room <= 0:
+        if room <= 0 or unit in tables:
             parts.append([])
             near.clear()
-            room = PART
+            room = length
         parts[-1].append(unit)
         used = {k for at in unit for k in program.instructions[at].args}
         loads = {k for k in used if program.instructions[k].op is not Op.CONSTANT} - near
         room -= len(unit) + len(loads) + sum(stores[k] for k in unit)
         near |= loads.union(unit)
-    return parts
+        if unit in tables:
+            room = 0
+    return [part for part in parts if part] or [[]]
 
 
 def sincos(text: Text, angles: list[str], form: Format, lanes: int) -> list[tuple[str, str]]:

@@ -5,9 +5,11 @@ Equal terms are shared, and constants folded, before any pass: while the tape re
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
-from armdyn.program.program import Instruction, Op, Program
+from armdyn.program.program import TABLES, Instruction, Op, Program, Value
+from armdyn.program.tables import Loop
 
 
 class Rewriter:
@@ -22,7 +24,7 @@ class Rewriter:
         self.instructions: list[Instruction] = []
         self._known: dict[Instruction, int] = {}
 
-    def append(self, op: Op, *args: int, value: float | str | None = None) -> int:
+    def append(self, op: Op, *args: int, value: Value = None) -> int:
         """Where the instruction stands, appended now if it is new."""
         instruction = Instruction(op, args, value)
         k = self._known.get(instruction)
@@ -69,7 +71,7 @@ def place_fma(program: Program) -> Program:
 
     A sum takes in the product that the fewest sums need, the later one if there are two such;
     a product that is wanted for anything but sums is left to be computed anyway, and taken in by
-    no one.
+    no one. A table is told to do so by itself.
     """
     code = program.instructions
     uses = [0] * len(code)
@@ -80,7 +82,11 @@ def place_fma(program: Program) -> Program:
     for k in program.outputs:
         uses[k] += len(code)
     fused = Rewriter(program)
-    for k, (op, args, _) in enumerate(code):
+    for k, (op, args, value) in enumerate(code):
+        if isinstance(value, Loop):
+            there = [fused.place[arg] for arg in args]
+            fused.place[k] = fused.append(op, *there, value=replace(value, fused=True))
+            continue
         free = [a for a in args if code[a].op is Op.MUL and uses[a] < len(code)]
         if op not in (Op.ADD, Op.SUB) or not free:
             fused.copy(k)
@@ -97,7 +103,28 @@ def place_fma(program: Program) -> Program:
     return drop_unused(fused.finish())
 
 
+def unroll(program: Program, below: float = math.inf) -> Program:
+    """The same operations without loops: tables of fewer than ``below`` rows as instructions."""
+    if not any(instruction.op in TABLES for instruction in program.instructions):
+        return program
+    plain = Rewriter(program)
+    results: dict[int, list[int]] = {}  # where all those of a table stand
+    for k, (op, args, value) in enumerate(program.instructions):
+        if isinstance(value, Loop) and value.n < below:
+            results[k] = value.unrolled([plain.place[arg] for arg in args], plain.append)
+        elif op is Op.PART and args[0] in results:
+            plain.place[k] = results[args[0]][value]
+        else:
+            plain.copy(k)
+    return plain.finish()
+
+
 def cost(program: Program) -> int:
     """What a program costs: its multiplications, additions and subtractions, and 8 a division."""
     weights = {Op.ADD: 1, Op.SUB: 1, Op.MUL: 1, Op.FMA: 2, Op.DIV: 8, Op.SQRT: 8}
-    return sum(weights.get(instruction.op, 0) for instruction in program.instructions)
+    return sum(
+        sum(weights[op] * times for op, times in value.operations().items())
+        if isinstance(value, Loop)
+        else weights.get(op, 0)
+        for op, _, value in program.instructions
+    )

@@ -1,4 +1,8 @@
-"""Program: straight-line code on a closed set of operations. Define, check, print."""
+"""Program: straight-line code on a closed set of operations. Define, check, print.
+
+Two operations have many results, which loops compute on large arms: a table of products and the
+solution of a triangular system. PART reads one of them.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +10,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from armdyn.errors import TraceError
 
@@ -26,6 +30,9 @@ class Op(Enum):
     COS = "cos"
     SQRT = "sqrt"
     SELECT_LT = "select_lt"  # select_lt(a, b, x, y) = x if a < b else y
+    PRODUCTS = "products"  # many results: tables.Products says which
+    SOLUTION = "solution"  # many results: tables.Solution says which
+    PART = "part"  # one of the many results of another instruction
 
     __hash__ = object.__hash__  # members are looked up for every operation recorded
 
@@ -43,7 +50,11 @@ ARITY = {
     Op.COS: 1,
     Op.SQRT: 1,
     Op.SELECT_LT: 4,
+    Op.PART: 1,
 }
+TABLES = (Op.PRODUCTS, Op.SOLUTION)
+
+Value = Any  # a constant's float, an input's name, a table's Loop, a part's index
 
 
 class Instruction(NamedTuple):
@@ -51,7 +62,7 @@ class Instruction(NamedTuple):
 
     op: Op
     args: tuple[int, ...] = ()
-    value: float | str | None = None  # a constant's value, an input's name
+    value: Value = None
 
     def __str__(self) -> str:
         shown = [] if self.value is None else [repr(self.value)]
@@ -96,13 +107,15 @@ class Program:
         if found != names:
             raise TraceError(f"{self.name} begins with {found}, where its inputs are {names}")
         for k, instruction in enumerate(self.instructions):
-            finding = _finding(k, *instruction, k < len(names))
+            finding = self._finding(k, *instruction, k < len(names))
             if finding:
                 raise TraceError(f"{self.name}: %{k} = {instruction}: {finding}")
         last = len(self.instructions) - 1
         for k in self.outputs:
             if not 0 <= k <= last:
                 raise TraceError(f"{self.name}: output %{k} does not exist; the last is %{last}")
+            if self.instructions[k].op in TABLES:
+                raise TraceError(f"{self.name}: output %{k} has many results, not one")
         size = sum(map(math.prod, self.shapes))
         if len(self.outputs) != size:
             raise TraceError(
@@ -110,24 +123,32 @@ class Program:
             )
         return self
 
+    def _finding(
+        self, k: int, op: Op, args: tuple[int, ...], value: Value, is_input: bool
+    ) -> str | None:
+        """What is wrong with an instruction at place k, if anything."""
+        if op in TABLES and getattr(value, "op", None) is not op:
+            return "its value says what it computes, and is of its kind"
+        expected = ARITY[op] if op in ARITY else value.operands
+        if len(args) != expected:
+            return f"expected {expected} arguments, not {len(args)}"
+        if args and not (0 <= min(args) and max(args) < k):
+            return "refers to something that is not computed before it"
+        if (op is Op.INPUT) != is_input:
+            return "inputs come first, all of them and nothing else"
+        if op is Op.CONSTANT and not isinstance(value, float):
+            return f"a constant's value is a float, not {value!r}"
+        if op is Op.PART:
+            table = self.instructions[args[0]].value
+            if self.instructions[args[0]].op not in TABLES or not table.has(value):
+                return "is part of nothing"
+        elif any(self.instructions[arg].op in TABLES for arg in args):
+            return "only a part can be taken of an instruction with many results"
+        elif value is not None and args and op not in TABLES:
+            return "only an input and a constant have a value"
+        return None
+
 
 def input_names(inputs: Mapping[str, int]) -> list[str]:
     """The name of every single input: q[0], q[1], ..."""
     return [f"{name}[{i}]" for name, length in inputs.items() for i in range(length)]
-
-
-def _finding(
-    k: int, op: Op, args: tuple[int, ...], value: float | str | None, is_input: bool
-) -> str | None:
-    """What is wrong with an instruction at place k, if anything."""
-    if len(args) != ARITY[op]:
-        return f"expected {ARITY[op]} arguments, not {len(args)}"
-    if args and not (0 <= min(args) and max(args) < k):
-        return "refers to something that is not computed before it"
-    if (op is Op.INPUT) != is_input:
-        return "inputs come first, all of them and nothing else"
-    if op is Op.CONSTANT and not isinstance(value, float):
-        return f"a constant's value is a float, not {value!r}"
-    if value is not None and args:
-        return "only an input and a constant have a value"
-    return None

@@ -14,6 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 
 from armdyn.program.interpreter import RULES
+from armdyn.program.passes import unroll
 from armdyn.program.program import Op, Program
 
 UNIT = {"double": 2.0**-53, "float": 2.0**-24}  # the largest relative error of one rounding
@@ -55,6 +56,7 @@ def bounds(program: Program, inputs: Mapping[str, Numbers], dtype: str) -> np.nd
         inputs: the numbers of each argument, exact in the type.
         dtype: "double" or "float".
     """
+    program = unroll(program)
     values, own = _values_and_errors(program, inputs, dtype)
     found = np.zeros(len(program.outputs))
     slopes: dict[int, np.ndarray] = {}  # of all outputs, by the value at a place

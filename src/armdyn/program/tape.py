@@ -9,10 +9,21 @@ from typing import Any, NoReturn
 
 from armdyn.errors import TraceError
 from armdyn.program.program import Instruction, Op, Program, input_names
-from armdyn.spatial import Scalar, select_lt, sincos
+from armdyn.program.tables import Products, Solution
+from armdyn.spatial import (
+    Row,
+    Scalar,
+    Vectors,
+    select_lt,
+    sincos,
+    solution,
+    table_of_products,
+)
+
+LOOPED = 16  # rows from which on a table is one instruction: loops are faster from 13 on
 
 CONSTANT, ADD, SUB, MUL, DIV, NEG = Op.CONSTANT, Op.ADD, Op.SUB, Op.MUL, Op.DIV, Op.NEG
-SIN, COS, SQRT, SELECT_LT = Op.SIN, Op.COS, Op.SQRT, Op.SELECT_LT
+SIN, COS, SQRT, SELECT_LT, PART = Op.SIN, Op.COS, Op.SQRT, Op.SELECT_LT, Op.PART
 
 
 class Valueless:
@@ -128,6 +139,43 @@ def _(a: Traced, b: Scalar, x: Scalar, y: Scalar) -> Traced:
     return Traced(a.tape, a.tape.place(SELECT_LT, *map(a.tape.plain, (a, b, x, y))))
 
 
+@table_of_products.register
+def _(kind: Traced, a: Sequence[Vectors], b: Sequence[Vectors]) -> list[Row]:
+    n = len(a)
+    if n < LOOPED:
+        return table_of_products.dispatch(object)(kind, a, b)
+    groups, columns_a, columns_b = [], [], []
+    for vectors in zip(zip(*a, strict=True), zip(*b, strict=True), strict=True):
+        # The numbers x, y, z of one vector of all rows; a number that is always 0 is left out.
+        left, right = (zip(*rows, strict=True) for rows in vectors)
+        kept = [pair for pair in zip(left, right, strict=True) if not any(map(_is_zero, pair))]
+        columns_a += [column for column, _ in kept]
+        columns_b += [column for _, column in kept]
+        groups += [len(kept)] if kept else []
+    if not groups:
+        return [[0] * n for _ in a]
+    table = Products(n, groups=tuple(groups))
+    place = kind.tape.table(table, [x for column in columns_a + columns_b for x in column])
+    T: list[Row] = [[0] * n for _ in a]
+    for i in range(n):
+        for j in range(i + 1):
+            T[i][j] = T[j][i] = kind.tape.part(place, i * n + j)
+    return T
+
+
+def _is_zero(column: Sequence[Scalar]) -> bool:
+    return all(not isinstance(x, Traced) and x == 0 for x in column)
+
+
+@solution.register
+def _(kind: Traced, M: Sequence[Sequence[Scalar]], y: Sequence[Scalar]) -> Row:
+    if len(M) < LOOPED:
+        return solution.dispatch(object)(kind, M, y)
+    triangle = [x for i, row in enumerate(M) for x in row[: i + 1]]
+    place = kind.tape.table(Solution(len(M)), [*triangle, *y, 1])
+    return [kind.tape.part(place, i) for i in range(len(M))]
+
+
 class Tape:
     """Instructions as they are recorded, each only once.
 
@@ -222,6 +270,22 @@ class Tape:
         if not isinstance(x, Traced):
             return self._constant(float(x))
         return x.ref if x.ref >= 0 else self.place(NEG, ~x.ref)
+
+    def table(self, table: Products | Solution, operands: Sequence[Scalar]) -> int:
+        """Where an instruction with many results stands."""
+        args = tuple(map(self.plain, operands))
+        k = self._places.get((table, args))
+        if k is None:
+            k = self._places[table, args] = self._append(Instruction(table.op, args, table))
+        return k
+
+    def part(self, table: int, index: int) -> Traced:
+        """One of the results of an instruction with many."""
+        k = self._places.get((PART, table, index))
+        if k is None:
+            k = self._append(Instruction(PART, (table,), index))
+            self._places[PART, table, index] = k
+        return Traced(self, k)
 
     def finish(self, name: str, results: Any) -> Program:
         """The program whose results are these: nested lists, or a tuple of them for several."""

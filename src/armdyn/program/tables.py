@@ -1,0 +1,192 @@
+"""What instructions with many results compute: tables of products, and triangular solutions.
+
+On a large arm these are most of the work, and the same for all pairs of joints, so writers make
+loops of them. Here stands what the loops mean, operation by operation: any order of execution that
+keeps these operations gives the same bits.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from armdyn.program.program import Op, Program
+
+Do = Callable[..., Any]  # do(op, *operands): an operation on whatever the operands are
+
+
+@dataclass(frozen=True)
+class Loop:
+    """What both have: their size, and whether a product and the sum it enters are one fma."""
+
+    n: int
+    fused: bool = False
+
+    def has(self, index: int) -> bool:
+        """Whether there is a result of that index."""
+        raise NotImplementedError
+
+    def unrolled(self, operands: Sequence[Any], do: Do) -> list[Any]:
+        """All results by their indices."""
+        raise NotImplementedError
+
+    def operations(self) -> Counter[Op]:
+        """How often each operation is executed, were nothing fused."""
+        raise NotImplementedError
+
+    def less_product(self, do: Do, c: Any, a: Any, b: Any) -> Any:
+        """C - a b."""
+        if self.fused:
+            return do(Op.FMA, do(Op.NEG, a), b, c)
+        return do(Op.SUB, c, do(Op.MUL, a, b))
+
+
+@dataclass(frozen=True)
+class Products(Loop):
+    """T_ij = T_ji = a_j . b_i for j <= i, of n rows a and n rows b; result i n + j for j <= i.
+
+    The products of each group of numbers are summed in order, then the groups are. Operands are
+    the first numbers of all a, the second ones and so on, then those of b.
+    """
+
+    groups: tuple[int, ...] = (3,)
+
+    op = Op.PRODUCTS
+
+    @property
+    def length(self) -> int:
+        """How many numbers a row has."""
+        return sum(self.groups)
+
+    @property
+    def operands(self) -> int:
+        """How many numbers it takes."""
+        return 2 * self.n * self.length
+
+    def has(self, index: int) -> bool:
+        """Whether there is a result of that index."""
+        return 0 <= index < self.n**2 and index % self.n <= index // self.n
+
+    def mirrored(self, index: int) -> int:
+        """The index i n + j of the element at j, i."""
+        i, j = divmod(index, self.n)
+        return j * self.n + i
+
+    def element(self, do: Do, a: Sequence[Any], b: Sequence[Any]) -> Any:
+        """One a . b."""
+        pairs = iter(zip(a, b, strict=True))
+        total = None
+        for group in self.groups:
+            part = do(Op.MUL, *next(pairs))
+            for _ in range(group - 1):
+                x, y = next(pairs)
+                part = do(Op.FMA, x, y, part) if self.fused else do(Op.ADD, part, do(Op.MUL, x, y))
+            total = part if total is None else do(Op.ADD, total, part)
+        return total
+
+    def unrolled(self, operands: Sequence[Any], do: Do) -> list[Any]:
+        """All results by their indices, and the same above the diagonal."""
+        n = self.n
+        middle = n * self.length
+        T: list[Any] = [None] * n**2
+        for i in range(n):
+            b = operands[middle + i :: n]
+            for j in range(i + 1):
+                T[i * n + j] = T[j * n + i] = self.element(do, operands[j:middle:n], b)
+        return T
+
+    def operations(self) -> Counter[Op]:
+        """How often each operation is executed, were nothing fused."""
+        pairs = self.n * (self.n + 1) // 2
+        return Counter({Op.MUL: pairs * self.length, Op.ADD: pairs * (self.length - 1)})
+
+
+@dataclass(frozen=True)
+class Solution(Loop):
+    """The x with M x = y by M = L^T D L, as ``spatial.solve`` has it; result i is x_i.
+
+    Operands are the rows of M up to its diagonal, then y, then the number 1.
+    """
+
+    op = Op.SOLUTION
+
+    @property
+    def operands(self) -> int:
+        """How many numbers it takes."""
+        return self.n * (self.n + 1) // 2 + self.n + 1
+
+    def has(self, index: int) -> bool:
+        """Whether there is a result of that index."""
+        return 0 <= index < self.n
+
+    def unrolled(self, operands: Sequence[Any], do: Do) -> list[Any]:
+        """All results."""
+        n, given = self.n, iter(operands)
+        A = [[next(given) for _ in range(i + 1)] for i in range(n)]
+        y = [next(given) for _ in range(n)]
+        one = next(given)
+        L: list[list[Any]] = [[] for _ in range(n)]
+        x = [one] * n
+        for k in reversed(range(n)):
+            pivot = do(Op.DIV, one, A[k][k])
+            L[k] = [do(Op.MUL, pivot, A[k][i]) for i in range(k)]
+            for i in range(k):
+                for j in range(i + 1):
+                    A[i][j] = self.less_product(do, A[i][j], L[k][i], A[k][j])
+                y[i] = self.less_product(do, y[i], L[k][i], y[k])
+            x[k] = do(Op.MUL, pivot, y[k])
+        for k in range(n):
+            for i in range(k):
+                x[k] = self.less_product(do, x[k], L[k][i], x[i])
+        return x
+
+    def operations(self) -> Counter[Op]:
+        """How often each operation is executed, were nothing fused."""
+        n = self.n
+        pairs = n * (n - 1) // 2
+        sums = pairs * (n + 1) // 3 + 2 * pairs
+        return Counter({Op.DIV: n, Op.MUL: sums + pairs + n, Op.SUB: sums})
+
+
+class Run(NamedTuple):
+    """Neighbouring numbers that are neighbouring results of one table.
+
+    ``start`` is where they begin, ``first`` the index of the first in the table, stored whole:
+    the elements above its diagonal are there too.
+    """
+
+    start: int
+    table: int
+    first: int
+    length: int
+
+
+def runs(program: Program, places: Sequence[int], least: int = 1) -> Iterator[Run]:
+    """The longest runs among numbers by their places, those of at least so many."""
+    at = 0
+    while at < len(places):
+        op, args, index = program.instructions[places[at]]
+        length = 0
+        if op is Op.PART:
+            table: Any = program.instructions[args[0]].value
+            starts = {index, table.mirrored(index)} if table.op is Op.PRODUCTS else {index}
+            found = [(_length(program, places, at, args[0], table, i), i) for i in starts]
+            length, index = max(found)
+            if length >= least:
+                yield Run(at, args[0], index, length)
+        at += max(length, 1)
+
+
+def _length(
+    program: Program, places: Sequence[int], at: int, where: int, table: Any, index: int
+) -> int:
+    """How many numbers from ``at`` on are those of a table from ``index`` on."""
+    for end in range(at, len(places)):
+        op, args, part = program.instructions[places[end]]
+        here = index + end - at
+        same = part == here or (table.op is Op.PRODUCTS and part == table.mirrored(here))
+        if op is not Op.PART or args[0] != where or not same:
+            return end - at
+    return len(places) - at

@@ -1,0 +1,341 @@
+"""Tables of products and triangular solutions: loops that give the bits of their unrolled form."""
+
+from collections import Counter
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from armdyn import Chain, Robot
+from armdyn.chain.pose import Pose
+from armdyn.counting import count
+from armdyn.errors import TraceError
+from armdyn.program import llvm, rounding, tape
+from armdyn.program.c import Function
+from armdyn.program.interpreter import evaluate
+from armdyn.program.passes import cost, drop_unused, place_fma, unroll
+from armdyn.program.program import TABLES, Instruction, Op, Program
+from armdyn.program.sincos import FORMATS
+from armdyn.program.tables import Products, Solution, runs
+from armdyn.program.tape import record
+from armdyn.quantities import QUANTITIES, Task, formula
+from armdyn.spatial import Vector, products, solve
+from tests.c_compiler import needs_compiler
+from tests.test_export import bits, call, interpreted, joined, library, states
+from tests.test_llvm import Machine, same_bits
+
+LARGE = 10**9
+
+
+@pytest.fixture(params=[2, LARGE], ids=["looped", "plain"])
+def size(request, monkeypatch):
+    """From how many rows on tables are recorded as such."""
+    monkeypatch.setattr(tape, "LOOPED", request.param)
+
+
+@pytest.fixture
+def looped(monkeypatch):
+    """All tables are recorded as such."""
+    monkeypatch.setattr(tape, "LOOPED", 1)
+
+
+def traced(chain, *tasks):
+    """The program of tasks, traced now."""
+    asked = [Task(*task) for task in tasks]
+    names = ("q", "qd", "tau") if any(t.quantity == "forward_dynamics" for t in asked) else ("q",)
+
+    def together(*state):
+        return tuple(
+            formula(chain, float, t)(*state[: len(QUANTITIES[t.quantity].arguments)]) for t in asked
+        )
+
+    return drop_unused(record(together, dict.fromkeys(names, chain.n), "tables"))
+
+
+def rows(numbers):
+    """Rows of two vectors each."""
+    return [[Vector(*six[:3]), Vector(*six[3:])] for six in zip(*[iter(numbers)] * 6, strict=True)]
+
+
+def table_and_solution(n):
+    """A program that is a table, and the solution of a system that has it but for the diagonal."""
+
+    def both(a, b, y):
+        T = products(rows(a), rows(b))
+        return T, solve([[x + n * (i == j) for j, x in enumerate(t)] for i, t in enumerate(T)], y)
+
+    return record(both, {"a": 6 * n, "b": 6 * n, "y": n})
+
+
+def tables(program):
+    return [ins for ins in program.instructions if ins.op in TABLES]
+
+
+def kinds(n):
+    """Revolute and prismatic joints anywhere."""
+    return "".join(np.random.default_rng(n).choice(list("RRP"), n))
+
+
+M, GDAHJ, LDL = ("mass_matrix", "hybrid"), ("mass_matrix", "gdahj"), ("forward_dynamics", "ldl")
+
+
+# What they mean ----------------------------------------------------------------------------------
+
+
+def test_a_solution_of_fractions_is_exact():
+    n = 7
+    hilbert = [[Fraction(1, i + j + 1) for j in range(n)] for i in range(n)]
+    table = Solution(n)
+    rules = {
+        Op.MUL: lambda a, b: a * b,
+        Op.SUB: lambda a, b: a - b,
+        Op.DIV: lambda a, b: a / b,
+        Op.NEG: lambda a: -a,
+        Op.FMA: lambda a, b, c: a * b + c,
+    }
+    triangle = [x for i, row in enumerate(hilbert) for x in row[: i + 1]]
+    for fused in (False, True):
+        x = Solution(n, fused).unrolled(
+            [*triangle, *[Fraction(1)] * (n + 1)], lambda o, *a: rules[o](*a)
+        )
+        assert sum(x) == n * n
+    assert table.operands == len(triangle) + n + 1
+    assert solve(hilbert, [Fraction(1)] * n) == x
+
+
+@pytest.mark.parametrize(
+    "table", [Products(5, groups=(3, 3)), Products(4, groups=(1, 2)), Solution(1), Solution(6)]
+)
+def test_operations_are_those_of_the_unrolled_table(table):
+    found = Counter()
+
+    def do(op, *operands):
+        found[op] += 1
+        return op
+
+    table.unrolled(list(range(table.operands)), do)
+    assert found == table.operations()
+
+
+def test_products_are_the_dot_products_of_rows(size):
+    rng = np.random.default_rng(0)
+    a, b = rng.uniform(-1, 1, (2, 9, 2, 3))
+
+    def function(*rows):
+        pairs = [
+            [Vector(*row[:3]), Vector(*row[3:])] for row in zip(*[iter(rows[0])] * 6, strict=True)
+        ]
+        return products(pairs[:9], pairs[9:])
+
+    program = record(function, {"x": 108})
+    found = np.array(evaluate(program, {"x": [*a.ravel(), *b.ravel()]}))
+    full = np.einsum("jvx,ivx->ij", a, b)
+    expected = np.tril(full) + np.tril(full, -1).T
+    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-14)
+
+
+def test_columns_of_zeros_are_left_out(looped):
+    planar = Chain.random(9, structure="parallel")
+    planar = replace(planar, base=Pose())
+    (table,) = tables(traced(planar, M))
+    assert table.value.length == 3
+    q = np.random.default_rng(1).uniform(-1, 1, 9).tolist()
+    found = np.array(evaluate(traced(planar, M), {"q": q}))
+    expected = Robot(planar).mass_matrix(q, method="newton-euler")
+    np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-12)
+
+
+def test_small_arms_have_no_tables_and_large_ones_do():
+    assert not tables(traced(Chain.random(tape.LOOPED - 1), M, LDL))
+    assert len(tables(traced(Chain.random(tape.LOOPED), M, ("forward_dynamics", "ldl")))) >= 2
+
+
+# Passes and checks -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("n", [1, 2, 5, 11])
+def test_passes_keep_every_bit(n, looped):
+    program = traced(Chain.random(n, kinds(n), seed=n), M, GDAHJ, LDL)
+    fused = place_fma(program)
+    (state,) = states(program, 1)
+    assert bits(interpreted(unroll(program), state)) == bits(interpreted(program, state))
+    assert bits(interpreted(unroll(fused), state)) == bits(interpreted(fused, state))
+    assert tables(program) and tables(fused) and not tables(unroll(fused))
+    assert all(ins.value.fused for ins in tables(fused))
+    exact, near = interpreted(program, state), interpreted(fused, state)
+    np.testing.assert_allclose(near, exact, rtol=1e-8, atol=1e-10)
+
+
+@pytest.mark.parametrize("n", [1, 2, 7])
+def test_a_table_costs_what_it_costs_unrolled(n, looped):
+    program = table_and_solution(n)
+    assert cost(program) == cost(unroll(program)) == cost(place_fma(program))
+
+
+def test_equal_tables_are_one_instruction(looped):
+    program = traced(Chain.random(5), M, M)
+    assert len(tables(program)) == 1
+
+
+def test_a_program_with_a_wrong_table_is_refused(looped):
+    program = traced(Chain.random(3), M)
+    code = list(program.instructions)
+    k = next(k for k, ins in enumerate(code) if ins.op is Op.PRODUCTS)
+
+    def changed(place, instruction):
+        return Program(
+            "f",
+            program.inputs,
+            (*code[:place], instruction, *code[place + 1 :]),
+            program.outputs,
+            program.shapes,
+        )
+
+    for place, instruction, finding in [
+        (k, Instruction(Op.PRODUCTS, code[k].args[:-1], code[k].value), "arguments, not"),
+        (k, Instruction(Op.SOLUTION, code[k].args, code[k].value), "of its kind"),
+        (k + 1, Instruction(Op.PART, (k,), 1), "is part of nothing"),  # above the diagonal
+        (k + 1, Instruction(Op.PART, (k - 1,), 0), "is part of nothing"),
+        (k + 1, Instruction(Op.NEG, (k,)), "only a part"),
+    ]:
+        with pytest.raises(TraceError, match=finding):
+            changed(place, instruction).check()
+    with pytest.raises(TraceError, match="has many results"):
+        Program("f", program.inputs, tuple(code), (k,), ((),)).check()
+    assert f"%{k + 1} = part 0 %{k}" in str(program)
+
+
+def test_runs_are_found_across_the_diagonal(looped):
+    program = traced(Chain.random(6), M)
+    (run,) = runs(program, program.outputs)
+    assert (run.start, run.first, run.length) == (0, 0, 36)
+    rows = [r for i in range(6) for r in runs(program, program.outputs[6 * i : 6 * i + 4])]
+    assert [(r.first, r.length) for r in rows] == [(6 * i, 4) for i in range(6)]
+
+
+def test_counts_are_those_of_the_unrolled_program(monkeypatch):
+    robot = Robot(Chain.random(10, kinds(10)))
+    found = {}
+    for size in (2, LARGE):
+        monkeypatch.setattr(tape, "LOOPED", size)
+        found[size] = [
+            count(robot, "mass_matrix", "gdahj", kind=kind)
+            for kind in ("shared", "literal", "folded")
+        ]
+    looped, plain = found[2][0], found[LARGE][0]
+    assert found[2][1:] == found[LARGE][1:]  # loops are no matter of formulas
+    assert looped.div == plain.div and looped.trig == plain.trig
+    prismatic = kinds(10).count("P")  # zeros in their rows are charged in loops
+    assert plain.mul <= looped.mul <= plain.mul + 30 * prismatic
+
+
+def test_rounding_is_bounded_as_if_unrolled(looped):
+    program = traced(Chain.random(4), LDL)
+    (state,) = states(program, 1)
+    found = rounding.bounds(program, state, "float")
+    np.testing.assert_array_equal(found, rounding.bounds(unroll(program), state, "float"))
+
+
+# Machine code ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("n", [1, 3, 8, 16, 17, 19, 22])
+def test_loops_have_the_bits_of_the_interpreter_alone_and_in_a_batch(n, looped):
+    for program in (table_and_solution(n), place_fma(table_and_solution(n))):
+        inputs = awkward(program)
+        arrays = {name: list(x.T) for name, x in zip(program.inputs, inputs, strict=True)}
+        T, x = evaluate(program, arrays)
+        same_every_way(program, "float64", inputs, [np.moveaxis(np.array(T), -1, 0), np.array(x).T])
+
+
+@pytest.mark.parametrize("n", [1, 9, 17])
+def test_loops_have_the_bits_of_unrolled_code_in_float32(n, looped):
+    program = place_fma(table_and_solution(n))
+    inputs = awkward(program)
+    expected = Machine(unroll(program), "float32").run("batch", *inputs)
+    same_every_way(program, "float32", inputs, expected)
+
+
+@pytest.mark.sweep
+@pytest.mark.parametrize("n", [12, 21, 60])
+def test_loops_of_arms_have_the_bits_of_unrolled_code(n, looped):
+    chain = Chain.random(n, kinds(n), seed=n)
+    program = place_fma(traced(chain, M, GDAHJ) if n > 30 else traced(chain, M, GDAHJ, LDL))
+    inputs = awkward(program)
+    for dtype in ("float64", "float32"):
+        expected = Machine(unroll(program), dtype).run("batch", *inputs)
+        same_every_way(program, dtype, inputs, expected)
+
+
+def awkward(program):
+    """Some states, two of which are not finite."""
+    rng = np.random.default_rng(2)
+    inputs = [rng.uniform(-2, 2, (21, length)) for length in program.inputs.values()]
+    inputs[0][3, 0] = np.nan
+    inputs[0][4, -1] = np.inf
+    return inputs
+
+
+def same_every_way(program, dtype, inputs, expected):
+    """The kernels give these bits; states that are not finite stay alone."""
+    machine = Machine(program, dtype)
+    assert np.isfinite(expected[0][[0, 2, 5]]).all() and np.isnan(expected[0][3]).any()
+    for kind in ("single", "batch"):
+        for a, b in zip(machine.run(kind, *inputs), expected, strict=True):
+            np.testing.assert_array_equal(a, b)  # what is not a number equals itself here
+            number = ~np.isnan(b)
+            same_bits([a[number]], [b[number]])
+
+
+def test_rotors_stand_on_the_diagonal_of_a_table(looped):
+    """Then a result is not the table itself, and neither is the matrix that is solved with."""
+    n = 17
+    plain = Chain.random(n, kinds(n), seed=4)
+    rotors = np.linspace(1, 2, n)
+    joints = zip(plain.joints, rotors.tolist(), strict=True)
+    chain = replace(plain, joints=tuple(replace(j, rotor_inertia=r) for j, r in joints))
+    state = np.random.default_rng(3).uniform(-1, 1, (3, 5, n))
+    program = place_fma(traced(chain, M, LDL))
+    machine, bare = Machine(program), Machine(place_fma(traced(plain, M)))
+    mass, qdd = machine.run("batch", *state)
+    (without,) = bare.run("batch", state[0])
+    np.testing.assert_allclose(mass - without, np.diag(rotors) + np.zeros((5, n, n)), atol=1e-11)
+    same_bits(machine.run("single", *state), [mass, qdd])
+    expected = Robot(chain).forward_dynamics(*state, method="articulated-body")
+    np.testing.assert_allclose(qdd, expected, rtol=1e-7, atol=1e-7)
+
+
+def test_a_table_made_in_a_result_takes_no_memory_besides(looped):
+    program = place_fma(traced(Chain.random(20), M))
+    writer = llvm.Writer(program, FORMATS["float64"], 1, 4)
+    assert list(writer.areas.inside.values()) == [0]
+
+
+# C -----------------------------------------------------------------------------------------------
+
+
+@needs_compiler
+@pytest.mark.parametrize("fused", [False, True], ids=["plain", "fma"])
+@pytest.mark.parametrize("n", [1, 4, 18])
+def test_c_equals_the_interpreter_bit_for_bit(n, fused, tmp_path, looped):
+    program = table_and_solution(n)
+    function = Function(place_fma(program) if fused else program, "f", ["T", "x"], "double")
+    compiled = library(tmp_path, joined([function]))
+    for state in states(program, 4):
+        found = call(compiled, function, state)
+        assert bits(found) == bits(interpreted(function.program, state))
+
+
+# All the way -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("n", [20, 26])
+def test_a_large_arm_moves_as_the_methods_without_tables_say(n, monkeypatch):
+    monkeypatch.setenv("ARMDYN_CACHE_DIR", "")
+    robot = Robot(Chain.random(n, kinds(n), seed=1))
+    q, qd, tau = np.random.default_rng(5).uniform(-1, 1, (3, 4, n))
+    mass = robot.mass_matrix(q)
+    np.testing.assert_allclose(mass, robot.mass_matrix(q, method="crba"), rtol=1e-11, atol=1e-11)
+    qdd = robot.forward_dynamics(q, qd, tau, method="ldl")
+    np.testing.assert_allclose(robot.inverse_dynamics(q, qd, qdd), tau, rtol=1e-8, atol=1e-8)
