@@ -66,7 +66,7 @@ TESTS = {  # of a room or module: the files that would notice, the quickest firs
     "engine/cache.py": ["cache_size", "cache", "cache_key", "cache_text"],
     "engine/calls.py": ["recycling", "extension", "robot", "calls", "call_threads"],
     "engine/workers.py": ["workers", "calls", "call_threads", "forks"],
-    "loaders": ["bad_input", "sources", "urdf", "toml", "models", "fuzz"],
+    "loaders": ["bad_input", "sources", "urdf", "toml", "models", "fuzz", "pinocchio"],
     "program/passes.py": ["program", "costs", "llvm"],
 }
 COMPARED = {
