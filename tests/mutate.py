@@ -59,7 +59,7 @@ TESTS = {  # of a room or module: the files that would notice, the quickest firs
     "algorithms/regressor.py": ["laws", "minimal"],
     "algorithms/stages.py": ["counting", "safeea", "papers"],
     "algorithms/zomaya_morris.py": ["costs", "lagrange", "papers"],
-    "chain": ["constructors", "chain", "bad_input", "toml", "chain_checks"],
+    "chain": ["constructors", "chain", "bad_input", "toml", "urdf", "chain_checks"],
     "chain/axes.py": ["costs", "minimal", "lin_fang"],
     "chain/minimal.py": ["costs", "minimal", "lin_fang"],
     "engine/blocks.py": ["recycling", "workers", "stack", "calls", "call_threads"],
