@@ -35,7 +35,7 @@ import pytest
 
 ROOT = Path(__file__).parent.parent
 PACKAGE = ROOT / "src" / "armdyn"
-TIME_LIMIT = 100, 900  # [s] for the tests of one mutant: of the processor, and in all
+TIME_LIMIT = 100, 600  # [s] for the tests of one mutant: of the processor, and in all
 SLOW_IMPORTS = ["llvmlite.binding", "mpmath", "numpy", "pinocchio", "scipy", "sympy"]
 OPTIONS = ["-x", "-n", "0", "-p", "no:cacheprovider"]
 
