@@ -7,7 +7,8 @@
 
 Each mutant is a copy of the package with one operator, constant or condition changed. It is killed
 if a test fails or if it runs into the time limit. What survives is printed with its line: a reader
-decides whether a test is missing or whether the change makes no difference.
+decides whether a test is missing or whether the change makes no difference. A mutant may do
+anything, also leave files behind: commit first. Needs os.fork.
 """
 
 from __future__ import annotations
@@ -221,7 +222,7 @@ def fails(module: str, text: str, files: Sequence[str]) -> bool:
 
 
 def run_tests(folder: str, module: str, files: Sequence[str]) -> NoReturn:
-    """End with status 0 if the tests pass on the package in the folder; write nowhere else."""
+    """End with status 0 if the tests pass on the package in the folder."""
     os.setsid()
     resource.setrlimit(resource.RLIMIT_CPU, (TIME_LIMIT[0], TIME_LIMIT[0]))
     signal.alarm(TIME_LIMIT[1])
