@@ -13,7 +13,7 @@ from armdyn import Chain
 from armdyn.algorithms import newton_euler
 from armdyn.errors import ShapeError, TraceError
 from armdyn.program.interpreter import evaluate
-from armdyn.program.passes import drop_unused, place_fma
+from armdyn.program.passes import cost, drop_unused, place_fma
 from armdyn.program.program import Instruction, Op, Program
 from armdyn.program.tape import Tape, record, sqrt
 from armdyn.quantities import Task, program
@@ -390,3 +390,16 @@ def test_marks_stay_with_what_is_recorded_first():
     a - b
     assert tape.marks == [(), (), ("outer",), ("outer", "inner"), ()]
     assert tape.names == {"outer", "inner"}
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+@pytest.mark.parametrize("first", [True, False])
+def test_an_fma_keeps_signs_and_costs_a_product_and_a_sum(first, sign):
+    def function(x):
+        a, b, c = x
+        return [a * b + sign * c if first else c + sign * (a * b)]
+
+    fused = place_fma(record(function, {"x": 3}))
+    assert operations(fused)["fma"] == 1 and cost(fused) == 2
+    numbers = [3.0, 5.0, 7.0]
+    assert evaluate(fused, {"x": numbers}) == function(numbers)
