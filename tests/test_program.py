@@ -397,9 +397,10 @@ def test_marks_stay_with_what_is_recorded_first():
 def test_an_fma_keeps_signs_and_costs_a_product_and_a_sum(first, sign):
     def function(x):
         a, b, c = x
-        return [a * b + sign * c if first else c + sign * (a * b)]
+        product, other = a * b, a + c  # recorded in this order
+        return [product + sign * other if first else other + sign * product]
 
     fused = place_fma(record(function, {"x": 3}))
-    assert operations(fused)["fma"] == 1 and cost(fused) == 2
+    assert operations(fused)["fma"] == 1 and cost(fused) == 3
     numbers = [3.0, 5.0, 7.0]
     assert evaluate(fused, {"x": numbers}) == function(numbers)
