@@ -1,12 +1,14 @@
 """Do the tests notice? Change one thing in a module, run its tests, and see whether one fails.
 
-    python -m tests.mutate                        # a sample of every module below
-    python -m tests.mutate --each 40 algorithms   # forty mutants of each module in that room
-    python -m tests.mutate --seed 2 --save killed.json loaders/urdf.py
+    python -m tests.mutate                             # a sample of every module below
+    python -m tests.mutate --each 40 algorithms        # forty mutants of each module in that room
+    python -m tests.mutate loaders/urdf.py:173         # every mutant of that line
+    python -m tests.mutate --seed 2 --save killed.json chain/dh.py
 
 Each mutant is a copy of the package with one operator, constant or condition changed. It is killed
 if a test fails or if it runs into the time limit. What survives is printed with its line: a reader
-decides whether a test is missing or whether the change makes no difference.
+decides whether a test is missing or whether the change makes no difference. A mutant may do
+anything, also leave files behind: commit first. Needs os.fork.
 """
 
 from __future__ import annotations
@@ -14,38 +16,59 @@ from __future__ import annotations
 import argparse
 import ast
 import copy
+import importlib
 import json
+import multiprocessing
 import os
 import random
+import resource
 import shutil
-import subprocess
+import signal
 import sys
 import tempfile
-from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, NoReturn
 
-from rich.progress import track
+import pytest
 
 ROOT = Path(__file__).parent.parent
 PACKAGE = ROOT / "src" / "armdyn"
-TIME_LIMIT = 300  # [s] for the tests of one mutant
+TIME_LIMIT = 100, 600  # [s] for the tests of one mutant: of the processor, and in all
+SLOW_IMPORTS = ["llvmlite.binding", "mpmath", "numpy", "pinocchio", "scipy", "sympy"]
+OPTIONS = ["-x", "-n", "0", "-p", "no:cacheprovider"]
 
 TESTS = {  # of a room or module: the files that would notice, the quickest first
-    "algorithms": ["laws", "methods", "pinocchio", "forward_dynamics", "christoffel", "coriolis"],
-    "algorithms/lin1991.py": ["lin1991", "laws", "methods", "counting"],
-    "algorithms/lin_fang.py": ["lin_fang", "laws", "methods", "counting"],
-    "algorithms/lin_fang_minimal.py": ["lin_fang", "laws", "methods", "counting"],
-    "algorithms/kic.py": ["kic", "laws", "methods"],
-    "algorithms/kic_augmented.py": ["kic", "laws", "methods"],
-    "algorithms/gdahj.py": ["safeea", "laws", "methods"],
-    "algorithms/lagrange.py": ["lagrange", "laws", "methods"],
-    "loaders": ["urdf", "toml", "models", "bad_input", "pinocchio", "fuzz"],
-    "program/passes.py": ["program", "llvm", "counting", "engine"],
-    "engine/calls.py": ["calls", "call_threads", "extension", "robot"],
-    "engine/blocks.py": ["calls", "call_threads", "stress"],
-    "engine/cache.py": ["cache", "cache_key", "cache_size"],
+    "algorithms": ["costs", "methods"],
+    "algorithms/articulated_body.py": ["costs", "forward_dynamics", "methods"],
+    "algorithms/catalogue.py": ["costs", "method_names", "register", "methods"],
+    "algorithms/coriolis.py": ["coriolis", "christoffel", "costs"],
+    "algorithms/drives.py": ["robot", "forward_dynamics", "laws"],
+    "algorithms/forward_dynamics.py": ["costs", "forward_dynamics", "methods"],
+    "algorithms/gdahj.py": ["costs", "safeea", "methods"],
+    "algorithms/hamilton.py": ["simulation", "simulation_runs"],
+    "algorithms/kic.py": ["costs", "kic", "methods"],
+    "algorithms/kic_augmented.py": ["costs", "chain", "kic", "methods"],
+    "algorithms/kinematics.py": ["robot", "urdf", "laws", "pinocchio"],
+    "algorithms/lagrange.py": ["costs", "lagrange", "methods"],
+    "algorithms/lin1991.py": ["costs", "lin1991", "counting", "methods"],
+    "algorithms/lin_fang.py": ["costs", "lin_fang", "counting", "methods"],
+    "algorithms/lin_fang_minimal.py": ["costs", "lin_fang", "counting", "methods"],
+    "algorithms/momentum.py": ["costs", "christoffel", "methods"],
+    "algorithms/regressor.py": ["laws", "minimal"],
+    "algorithms/stages.py": ["counting", "safeea", "papers"],
+    "algorithms/zomaya_morris.py": ["costs", "lagrange", "papers"],
+    "chain": ["constructors", "chain", "bad_input", "toml", "urdf", "chain_checks"],
+    "chain/axes.py": ["costs", "minimal", "lin_fang"],
+    "chain/minimal.py": ["costs", "minimal", "lin_fang"],
+    "engine/blocks.py": ["recycling", "workers", "stack", "calls", "call_threads"],
+    "engine/cache.py": ["cache_size", "cache", "cache_key", "cache_text"],
+    "engine/calls.py": ["recycling", "extension", "robot", "calls", "call_threads"],
+    "engine/workers.py": ["workers", "calls", "call_threads", "forks"],
+    "loaders": ["bad_input", "sources", "urdf", "toml", "models", "fuzz", "pinocchio"],
+    "program/passes.py": ["program", "costs", "llvm"],
 }
 COMPARED = {
     ast.Lt: ast.LtE,
@@ -81,38 +104,51 @@ class Mutant(NamedTuple):
     text: str
 
 
-def mutants(module: str) -> Iterator[Mutant]:
-    """All mutants of a module."""
-    tree = ast.parse((PACKAGE / module).read_text(encoding="utf-8"))
-    hidden = set(map(id, annotations_and_words(tree)))
-    nodes = list(ast.walk(tree))
-    for k, node in enumerate(nodes):
-        if id(node) in hidden:
-            continue
-        for changed in changes(node):
-            twin = copy.deepcopy(tree)
-            place = list(ast.walk(twin))[k]
-            before = ast.unparse(place)
-            changed(place)
-            yield Mutant(
-                module, getattr(node, "lineno", 0), before, ast.unparse(place), ast.unparse(twin)
-            )
+# Mutants -----------------------------------------------------------------------------------------
 
 
-def annotations_and_words(tree: ast.Module) -> Iterator[ast.AST]:
-    """Nodes that no behaviour depends on: annotations, texts, imports, type aliases."""
+def spots(tree: ast.Module) -> list[tuple[int, int, Callable]]:
+    """All that can be changed: the line, which node of a walk it is, and what changes it."""
+    hidden = set(map(id, untold(tree)))
+    return [
+        (getattr(node, "lineno", 0), k, change)
+        for k, node in enumerate(ast.walk(tree))
+        if id(node) not in hidden
+        for change in changes(node)
+    ]
+
+
+def mutate(module: str, tree: ast.Module, line: int, k: int, change: Callable) -> Mutant:
+    """The module with one spot changed."""
+    twin = copy.deepcopy(tree)
+    place = list(ast.walk(twin))[k]
+    before = ast.unparse(place)
+    change(place)
+    return Mutant(module, line, before, ast.unparse(place), ast.unparse(twin))
+
+
+def untold(tree: ast.Module) -> Iterator[ast.AST]:
+    """Nodes whose change says nothing of the tests.
+
+    Annotations, texts and what is raised with them; imports; decorators; ``strict=``, which guards
+    against what cannot happen; types in ``isinstance``, which fail at once.
+    """
     for node in ast.walk(tree):
         unread = [getattr(node, "annotation", None), getattr(node, "returns", None)]
-        if isinstance(node, ast.Import | ast.ImportFrom | ast.JoinedStr | ast.Raise):
-            unread.append(node)
-        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
-            unread.append(node)
+        unread += getattr(node, "decorator_list", [])
+        match node:
+            case ast.Import() | ast.ImportFrom() | ast.JoinedStr() | ast.Raise():
+                unread.append(node)
+            case ast.If(test=ast.Name("TYPE_CHECKING")) | ast.keyword(arg="strict"):
+                unread.append(node)
+            case ast.Call(func=ast.Name("isinstance"), args=[_, types]):
+                unread.append(types)
         for part in unread:
             if part is not None:
                 yield from ast.walk(part)
 
 
-def changes(node: ast.AST) -> Iterator:
+def changes(node: ast.AST) -> Iterator[Callable]:
     """The ways to change one node, each a function of its twin in the copied tree."""
     match node:
         case ast.Compare(ops=[op]) if type(op) in COMPARED:
@@ -137,69 +173,121 @@ def changes(node: ast.AST) -> Iterator:
             yield lambda twin: setattr(twin, "test", ast.Constant(False))
 
 
-def tests_of(module: str) -> list[str]:
+def sample(asked: list[str], each: int, seed: int) -> list[Mutant]:
+    """So many mutants of each module that a room's or module's name stands for; all of a line."""
+    rng, chosen = random.Random(seed), []
+    for path, line in sorted({place for what in asked for place in places(what)}):
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        found = [spot for spot in spots(tree) if line in (0, spot[0])]
+        drawn = found if line else rng.sample(found, min(each, len(found)))
+        module = path.relative_to(PACKAGE).as_posix()
+        chosen += [mutate(module, tree, *spot) for spot in drawn]
+    return chosen
+
+
+def places(what: str) -> Iterator[tuple[Path, int]]:
+    """The modules of a room, or the one that is named, with the line that is named; 0 is none."""
+    name, _, line = what.partition(":")
+    for path in [PACKAGE / name] if name.endswith(".py") else (PACKAGE / name).glob("*.py"):
+        yield path, int(line or 0)
+
+
+# Tests -------------------------------------------------------------------------------------------
+
+
+def tests_of(module: str) -> tuple[str, ...]:
     """The test files that would notice a change in a module."""
-    names = TESTS.get(module) or TESTS.get(module.partition("/")[0]) or []
-    files = [f"tests/test_{name}.py" for name in names]
-    return [file for file in files if (ROOT / file).exists()]
+    names = TESTS.get(module) or TESTS[module.partition("/")[0]]
+    return tuple(f"tests/test_{name}.py" for name in names)
 
 
 def is_killed(mutant: Mutant) -> bool:
     """Whether a test fails, or the time is over."""
-    with tempfile.TemporaryDirectory() as folder:
-        shutil.copytree(
-            PACKAGE, Path(folder) / "armdyn", ignore=shutil.ignore_patterns("__pycache__")
-        )
-        (Path(folder) / "armdyn" / mutant.module).write_text(mutant.text, encoding="utf-8")
-        environment = {**os.environ, "PYTHONPATH": folder, "PYTHONDONTWRITEBYTECODE": "1"}
-        command = [sys.executable, "-m", "pytest", "-x", "-q", "-n", "0", "-p", "no:cacheprovider"]
-        try:
-            done = subprocess.run(
-                [*command, *tests_of(mutant.module)],
-                cwd=ROOT,
-                env=environment,
-                capture_output=True,
-                timeout=TIME_LIMIT,
-            )
-        except subprocess.TimeoutExpired:
-            return True
-    return done.returncode != 0
+    return fails(mutant.module, mutant.text, tests_of(mutant.module))
+
+
+def fails(module: str, text: str, files: Sequence[str]) -> bool:
+    """Whether a test in the files fails where the module's text is another."""
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+        os.chmod(folder, 0o755)  # some tests are an ordinary user's
+        shutil.copytree(PACKAGE, Path(folder) / "armdyn")
+        (Path(folder) / "armdyn" / module).write_text(text, encoding="utf-8")
+        child = os.fork()  # which has imported already what takes long
+        if child == 0:
+            run_tests(folder, module, files)
+        _, status = os.waitpid(child, 0)
+        with suppress(ProcessLookupError):
+            os.killpg(child, signal.SIGKILL)  # what its tests have started
+    return status != 0
+
+
+def run_tests(folder: str, module: str, files: Sequence[str]) -> NoReturn:
+    """End with status 0 if the tests pass on the package in the folder."""
+    os.setsid()
+    resource.setrlimit(resource.RLIMIT_CPU, (TIME_LIMIT[0], TIME_LIMIT[0]))
+    signal.alarm(TIME_LIMIT[1])
+    os.environ |= {"PYTHONPATH": folder, "TMPDIR": folder, "HYPOTHESIS_STORAGE_DIRECTORY": folder}
+    tempfile.tempdir = folder
+    sys.path.insert(0, folder)
+    with open(os.devnull, "w") as nowhere:
+        os.dup2(nowhere.fileno(), 1)
+        os.dup2(nowhere.fileno(), 2)
+    os._exit(pytest.main([*OPTIONS, *files], [NamesakesFirst(module)]))
+
+
+class NamesakesFirst:
+    """Lets pytest begin with the tests that name the module: they are the likeliest to notice."""
+
+    def __init__(self, module: str) -> None:
+        stem = Path(module).stem
+        self.names = stem, stem.replace("_", "-")
+
+    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
+        """Called by pytest."""
+        items.sort(key=lambda item: not any(name in item.nodeid for name in self.names))
+
+
+def check_unchanged(modules: set[str]) -> None:
+    """Refuse tests that fail on the package as it is: they would kill every mutant."""
+    files = sorted({file for module in modules for file in tests_of(module)})
+    module = min(modules)
+    text = ast.unparse(ast.parse((PACKAGE / module).read_text(encoding="utf-8")))
+    if fails(module, text, files):
+        raise SystemExit(f"nothing is changed, and yet one of these fails: {' '.join(files)}")
 
 
 def main() -> None:
     """Mutate what was asked for, and print what survived and the share that was killed."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("what", nargs="*", default=list(TESTS), help="rooms or modules")
-    parser.add_argument("--each", type=int, default=10, help="mutants of a module")
+    parser.add_argument("what", nargs="*", default=sorted(TESTS), help="rooms, modules, lines")
+    parser.add_argument("--each", type=int, default=8, help="mutants of a module")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
+    parser.add_argument("--trust", action="store_true", help="the tests pass on what is unchanged")
     parser.add_argument("--save", type=Path, help="write the result as JSON")
     asked = parser.parse_args()
-    modules = sorted(
-        {
-            str(path.relative_to(PACKAGE))
-            for what in asked.what
-            for path in (
-                [PACKAGE / what] if what.endswith(".py") else (PACKAGE / what).rglob("*.py")
-            )
-        }
-    )
-    rng = random.Random(asked.seed)
-    chosen = []
-    for module in modules:
-        found = list(mutants(module))
-        chosen += rng.sample(found, min(asked.each, len(found)))
-    with ThreadPoolExecutor(asked.jobs) as pool:
-        killed = list(track(pool.map(is_killed, chosen), "mutants", total=len(chosen)))
-    for mutant, dead in zip(chosen, killed, strict=True):
-        if not dead:
-            print(f"survived: {mutant.module}:{mutant.line}: {mutant.before!r} -> {mutant.after!r}")
-    print(f"{sum(killed)} of {len(killed)} mutants killed")
-    if asked.save:
-        rows = [{**m._asdict(), "killed": k} for m, k in zip(chosen, killed, strict=True)]
-        asked.save.write_text(
-            json.dumps([{k: v for k, v in r.items() if k != "text"} for r in rows], indent=1)
-        )
+    os.chdir(ROOT)
+    chosen = sample(asked.what, asked.each, asked.seed)
+    for name in SLOW_IMPORTS:
+        with suppress(ImportError):
+            importlib.import_module(name)
+    if not asked.trust:
+        check_unchanged({mutant.module for mutant in chosen})
+    tried, killed, rows = Counter[str](), Counter[str](), []
+    with multiprocessing.get_context("fork").Pool(asked.jobs) as pool:
+        for mutant, dead in zip(chosen, pool.imap(is_killed, chosen), strict=True):
+            module, line, before, after, _ = mutant
+            room = module.partition("/")[0]
+            tried[room] += 1
+            killed[room] += dead
+            rows.append({**mutant._asdict(), "killed": dead, "text": None})
+            if not dead:
+                print(f"survived: {module}:{line}: {before!r} -> {after!r}", flush=True)
+            if asked.save:
+                asked.save.write_text(json.dumps(rows, indent=1), encoding="utf-8")
+    for room in tried:
+        print(f"{room}: {killed[room]} of {tried[room]} mutants killed")
+    print(f"{killed.total()} of {tried.total()} mutants killed")
 
 
 if __name__ == "__main__":

@@ -161,6 +161,17 @@ def test_the_last_alpha_is_snapped_and_noted_too():
     assert Chain.from_dh(a=A, alpha=[0, 0, almost], snap=0, **COLUMNS, **TABLE).notes == ()
 
 
+def test_snap_is_less_than_an_eighth_of_a_turn():
+    """At an eighth an angle is as near to one quarter turn as to the next."""
+    eighth = math.pi / 4
+    widest = math.nextafter(eighth, 0)
+    chain = Chain.from_mdh(b=A, beta=[0, -0.78, 0.79], snap=widest, **COLUMNS, **TABLE)
+    assert [joint.beta for joint in chain.joints] == [0, 0, math.pi / 2]
+    for snap in (eighth, -1e-300):
+        with pytest.raises(ModelError, match="snap must be an angle of 0 <= snap < pi/4"):
+            Chain.from_mdh(b=A, beta=0, snap=snap, **COLUMNS, **TABLE)
+
+
 def test_any_real_number_is_a_snap():
     for snap in (np.float32(1e-3), np.float64(1e-3), np.int64(0), 0):
         Chain.from_mdh(b=A, beta=ALPHA, **COLUMNS, **TABLE, snap=snap)
@@ -289,6 +300,15 @@ def test_angles_that_look_like_degrees_are_noted():
         f"joint 'joint3': alpha = -45 {said}",
         f"joint 'joint2': beta = 90 {said}",
     )
+
+
+@pytest.mark.parametrize(
+    "limit, noted", [(12.56, False), (12.57, True), (999, True), (1000, False)]
+)
+def test_two_turns_and_what_stands_for_no_limit_are_not_in_degrees(limit, noted):
+    limits = [[-1, 1], [-1, 1], [-1, limit]]
+    chain = Chain.from_mdh(b=A, beta=ALPHA, limits=limits, **COLUMNS, **TABLE)
+    assert bool(chain.notes) == noted
 
 
 def test_a_frame_that_is_not_there_is_named_and_put_right():

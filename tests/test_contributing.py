@@ -53,6 +53,16 @@ def test_the_test_files_that_the_guide_names_exist():
         assert list((ROOT / "tests").glob(pattern)), pattern
 
 
+def test_mutants_are_tried_on_modules_and_tests_that_exist():
+    pytest.importorskip("resource", reason="mutants are forked")
+    from tests import mutate
+
+    for what in mutate.TESTS:
+        assert list(mutate.places(what)) and (PACKAGE / what).exists(), what
+        for file in mutate.tests_of(what):
+            assert (ROOT / file).exists(), file
+
+
 def test_hooks_run_the_tools_of_the_environment():
     hooks = (ROOT / ".pre-commit-config.yaml").read_text(encoding="utf-8")
     assert re.findall(r"entry: (.+)", hooks) == list(TOOLS)

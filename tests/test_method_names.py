@@ -45,6 +45,15 @@ def test_rnea_and_aba_are_known_where_they_are_looked_for():
         armdyn.load("two_link").mass_matrix([0, 0], method="aba")
 
 
+@pytest.mark.parametrize("method", [3, ["crba"], {"crba": 1}, ("crba",)])
+def test_what_is_no_name_is_no_method(method):
+    robot = armdyn.load("two_link")
+    with pytest.raises(MethodError, match="method and frame are names"):
+        robot.mass_matrix([0, 0], method=method)
+    with pytest.raises(MethodError, match="no method .* for mass_matrix"):
+        armdyn.count(robot, "mass_matrix", method)
+
+
 def test_comparison_and_export_take_either_name(capsys, tmp_path, interpreted):
     robot = armdyn.load("two_link")
     found = armdyn.compare(robot, ["bias"], ["rnea"], **LEAST)

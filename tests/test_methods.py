@@ -98,3 +98,12 @@ def test_equals_newton_euler(arm, quantity, method):
             found = method.function(chain.on(float, method.view), *state)
             error = relative_error(found, expected)
             assert error < 1e-11, f"{quantity} by {method.name} on {chain.name}: {error:.1e}"
+
+
+@pytest.mark.parametrize("com", [(0.3, 0.4, 0), (0.3, 0, 0.4), (0, 0.3, 0.4)])
+@pytest.mark.parametrize("method", [method.name for method in CATALOGUE["mass_matrix"]])
+def test_a_point_mass_is_a_body_wherever_it_stands(com, method):
+    """M = m r^2; all of its tensor's trace may lie on one axis and half of it on another."""
+    chain = Chain.from_mdh(b=0, beta=0, d=0, theta=0, joints="R", mass=2, com=[com])
+    expected = 2 * (com[0] ** 2 + com[1] ** 2)
+    assert armdyn.Robot(chain).mass_matrix([0.7], method=method) == pytest.approx(expected)

@@ -13,7 +13,7 @@ from armdyn import Chain
 from armdyn.algorithms import newton_euler
 from armdyn.errors import ShapeError, TraceError
 from armdyn.program.interpreter import evaluate
-from armdyn.program.passes import drop_unused, place_fma
+from armdyn.program.passes import cost, drop_unused, place_fma
 from armdyn.program.program import Instruction, Op, Program
 from armdyn.program.tape import Tape, record, sqrt
 from armdyn.quantities import Task, program
@@ -308,6 +308,7 @@ def test_dropping_what_is_unused_changes_nothing(chain):
     [
         (lambda a, b, c: [a * b + c], {"fma": 1}),
         (lambda a, b, c: [a * b + c, a * b + a], {"fma": 2}),  # two sums: both take it in
+        (lambda a, b, c: [a * b + x for x in (a, b, c, a * b + a)], {"fma": 4}),  # or four
         (lambda a, b, c: [a * b + c, a * b], {"mul": 1, "add": 1}),  # a result: computed anyway
         (lambda a, b, c: [a * b + c, a * b * c], {"mul": 2, "add": 1}),  # a factor: likewise
         (lambda a, b, c: [a * b + c, sincos(a * b)[0]], {"mul": 1, "add": 1, "sin": 1}),
@@ -389,3 +390,17 @@ def test_marks_stay_with_what_is_recorded_first():
     a - b
     assert tape.marks == [(), (), ("outer",), ("outer", "inner"), ()]
     assert tape.names == {"outer", "inner"}
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+@pytest.mark.parametrize("first", [True, False])
+def test_an_fma_keeps_signs_and_costs_a_product_and_a_sum(first, sign):
+    def function(x):
+        a, b, c = x
+        product, other = a * b, a + c  # recorded in this order
+        return [product + sign * other if first else other + sign * product]
+
+    fused = place_fma(record(function, {"x": 3}))
+    assert operations(fused)["fma"] == 1 and cost(fused) == 3
+    numbers = [3.0, 5.0, 7.0]
+    assert evaluate(fused, {"x": numbers}) == function(numbers)

@@ -117,3 +117,19 @@ def test_an_arm_is_built_and_checked_once(name, gravity, monkeypatch):
     monkeypatch.setattr(checks, "motion", lambda chain: checked.append(chain.gravity) or [])
     robot = load_file(name, gravity=gravity)
     assert checked == [robot.chain.gravity] == [gravity or (0, 0, -9.81)]
+
+
+def test_what_load_is_told_reaches_the_reader_of_urdf():
+    """An almost quarter turn is kept with snap=0, and else becomes one."""
+    almost = ELBOW.replace('rpy="0.3 0 0"', 'rpy="1.57079632679 0 0"')
+    text = GOOD.replace(ELBOW, almost.replace('<axis xyz="0 1 0"', '<axis xyz="0 0 1"'))
+    kept, told = urdf.load(text, snap=0), {"gravity": (1, 2, 3), "lock": {"elbow": 0.5}}
+    assert load_file(text, snap=0).chain == kept != urdf.load(text) == load_file(text).chain
+    assert load_file(text, **told).chain == urdf.load(text, **told)
+
+
+@pytest.mark.parametrize("nothing", [None, {}])
+def test_a_table_has_nothing_to_lock(nothing):
+    assert load_file("puma560", lock=nothing).chain == load_file("puma560").chain
+    with pytest.raises(ModelError, match="^puma560: base=, tip= and lock= choose a chain of a UR"):
+        load_file("puma560", lock={"joint1": 0.5})

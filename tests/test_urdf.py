@@ -2,6 +2,7 @@
 
 import math
 from importlib import resources
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
@@ -129,8 +130,9 @@ def test_prismatic_axis_is_laid_through_the_joint_beyond():
     assert not found["d"][[0, 3, 4, 5]].any()
 
 
-def test_one_joint_stands_in_its_links_own_frame():
-    chain = urdf.load(GOOD, tip="lower")
+@pytest.mark.parametrize("kind", ["revolute", "prismatic"])
+def test_one_joint_stands_in_its_links_own_frame(kind):
+    chain = urdf.load(in_joint(SHOULDER, "revolute", kind), tip="lower")
     assert chain.n == 1 and chain.tip == Pose() == chain.find_frame("lower")[1]
 
 
@@ -396,3 +398,31 @@ def test_plain_numbers():
     chain = shipped("ur10")
     for joint in chain.joints:
         assert {type(x) for x in (joint.b, joint.beta, joint.d, joint.theta)} == {float}
+
+
+def scaled(text, kilogram, metre):
+    """A URDF with other units of mass and length; seconds and radians stay."""
+    units = {
+        "xyz": lambda tag: 1 if tag == "axis" else metre,
+        "value": lambda tag: kilogram,
+        **dict.fromkeys(("ixx", "ixy", "ixz", "iyy", "iyz", "izz"), lambda _: kilogram * metre**2),
+    }
+    root = ElementTree.fromstring(text)
+    for element in root.iter():
+        for attribute in units.keys() & element.attrib.keys():
+            size = units[attribute](element.tag)
+            numbers = [float(number) * size for number in element.get(attribute).split()]
+            element.set(attribute, " ".join(map(repr, numbers)))
+    return ElementTree.tostring(root)
+
+
+@pytest.mark.parametrize("kilogram", [2.0**-60, 1.0, 2.0**10])
+@pytest.mark.parametrize("metre", [2.0**-30, 1.0, 2.0**8])
+def test_units_of_mass_and_length_do_not_matter(kilogram, metre):
+    """In powers of two nothing is rounded: the same arm, bit for bit."""
+    here, there = urdf.load(GOOD), urdf.load(scaled(GOOD, kilogram, metre))
+    units = kilogram * np.array([1, *[metre] * 3, *[metre**2] * 6])
+    expected = here.parameters.reshape(-1, 10) * units
+    np.testing.assert_array_equal(there.parameters.reshape(-1, 10), expected)
+    for key, unit in (("b", metre), ("d", metre), ("beta", 1), ("theta", 1)):
+        np.testing.assert_array_equal(there.to_mdh()[key], here.to_mdh()[key] * unit)
