@@ -1,7 +1,11 @@
-"""adam's formulas, in C by CasADi's generator: the strongest route that packages alone offer."""
+"""adam's formulas, in C by CasADi's generator: the strongest route that packages alone offer.
+
+For batches the same text is also compiled with a vector of states in place of a number.
+"""
 
 from __future__ import annotations
 
+import ctypes
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -124,3 +128,106 @@ class CasADi(Peer):
             return result.copy()
 
         return Call((of_one, of_two, of_three)[len(state) - 1], state)
+
+
+LANES = """
+// A number of CasADi's text as a vector of states.
+#include <immintrin.h>
+#include <cmath>
+#define WIDTH {width}
+typedef double Vector __attribute__((vector_size(8 * WIDTH)));
+extern "C" Vector {prefix}_sin(Vector);
+extern "C" Vector {prefix}_cos(Vector);
+struct Lanes {{
+    Vector v;
+    Lanes() {{}}
+    Lanes(Vector x) : v(x) {{}}
+    Lanes(double x) : v(x - Vector{{}}) {{}}
+}};
+static inline Lanes operator+(Lanes a, Lanes b) {{ return Lanes(a.v + b.v); }}
+static inline Lanes operator-(Lanes a, Lanes b) {{ return Lanes(a.v - b.v); }}
+static inline Lanes operator*(Lanes a, Lanes b) {{ return Lanes(a.v * b.v); }}
+static inline Lanes operator/(Lanes a, Lanes b) {{ return Lanes(a.v / b.v); }}
+static inline Lanes operator-(Lanes a) {{ return Lanes(-a.v); }}
+static inline Lanes sin(Lanes a) {{ return Lanes({prefix}_sin(a.v)); }}
+static inline Lanes cos(Lanes a) {{ return Lanes({prefix}_cos(a.v)); }}
+#define casadi_real Lanes
+"""
+EACH = """
+extern "C" void {name}_lanes(const Lanes *const *in, Lanes *const *out, long blocks) {{
+    const Lanes *arg[8];
+    Lanes *res[8];
+    static Lanes work[65536];
+    for (long i = 0; i < blocks; i++) {{
+        for (int k = 0; k < {inputs}; k++)
+            arg[k] = in[k] + {n} * i;
+        res[0] = out[0] + {size} * i;
+        {name}(arg, res, 0, work, 0);
+    }}
+}}
+"""
+
+
+class CasADiLanes(CasADi):
+    """The same text in vector lanes, by g++ with libmvec's sines, on states lane by lane.
+
+    Its arrays are (blocks, numbers, lanes), as it likes them best; nothing is turned or copied.
+    """
+
+    name = "casadi in lanes"
+
+    def __init__(self, chain: Chain, build: Path) -> None:
+        super().__init__(chain, build)
+        wide = "avx512f" in Path("/proc/cpuinfo").read_text()
+        self.width, prefix = (8, "_ZGVeN8v") if wide else (4, "_ZGVdN4v")
+        n = self.n
+        text = (
+            LANES.format(width=self.width, prefix=prefix) + (build / f"{chain.name}.c").read_text()
+        )
+        for name, arguments in QUANTITIES.items():
+            size = n * n if name == "mass_matrix" else n
+            text += EACH.format(name=name, inputs=len(arguments), n=n, size=size)
+        source = build / f"{chain.name}_lanes.cpp"
+        source.write_text(text)
+        self.in_lanes = [build / f"{chain.name}{flag}_lanes.so" for flag in self.flags]
+        for flag, library in zip(self.flags, self.in_lanes, strict=True):
+            if not library.exists():
+                options = [flag, "-march=native", "-w", "-shared", "-fPIC"]
+                subprocess.run(
+                    ["g++", *options, source, "-o", library, "-lmvec", "-lm"], check=True
+                )
+
+    def single(self, quantity: str, *state: np.ndarray) -> Call | None:  # type: ignore[override]
+        return None
+
+    def in_place(self, quantity: str, *state: np.ndarray) -> Call | None:  # type: ignore[override]
+        return None
+
+    def batch(self, quantity: str, *state: np.ndarray, threads: int) -> Call | None:  # type: ignore[override]
+        count = len(state[0])
+        if threads > 1 or count % self.width:
+            return None
+        return quickest([self._lanes(library, quantity, state) for library in self.in_lanes])
+
+    def _lanes(self, library: Path, quantity: str, state: tuple[np.ndarray, ...]) -> Call:
+        blocks, width = len(state[0]) // self.width, self.width
+        size = self.n**2 if quantity == "mass_matrix" else self.n
+        inputs = [_aligned((blocks, self.n, width)) for _ in state]
+        for lanes, array in zip(inputs, state, strict=True):
+            lanes[...] = array.reshape(blocks, width, self.n).swapaxes(1, 2)
+        result = _aligned((blocks, size, width))
+        function = getattr(ctypes.CDLL(str(library)), f"{quantity}_lanes")
+        pointers = [
+            (ctypes.c_void_p * len(arrays))(*(array.ctypes.data for array in arrays))
+            for arrays in (inputs, [result])
+        ]
+        given = (*pointers, ctypes.c_long(blocks))
+        self._alive.append((inputs, result))
+        return Call(function, given, states=blocks * width, leaves=result.swapaxes(1, 2))
+
+
+def _aligned(shape: tuple[int, ...]) -> np.ndarray:
+    """Zeros that begin with a line of the cache."""
+    memory = np.zeros(int(np.prod(shape)) + 8)
+    first = -memory.ctypes.data % 64 // 8
+    return memory[first : first + int(np.prod(shape))].reshape(shape)

@@ -13,7 +13,7 @@ import armdyn
 from armdyn.chain import Chain
 from armdyn.engine import calls
 from benchmarks.arms import QUANTITIES, urdf
-from benchmarks.generated import CasADi
+from benchmarks.generated import CasADi, CasADiLanes
 from benchmarks.peer import Peer
 from benchmarks.timing import Call, quickest
 
@@ -205,4 +205,4 @@ class RoboticsToolbox(Peer):
         return Call(functions[quantity], state)
 
 
-PEERS: tuple[type[Peer], ...] = (Pinocchio, MuJoCo, CasADi, RoboticsToolbox)
+PEERS: tuple[type[Peer], ...] = (Pinocchio, MuJoCo, CasADi, CasADiLanes, RoboticsToolbox)

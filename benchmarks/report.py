@@ -24,7 +24,10 @@ By `python -m benchmarks`: all calls of a table took turns in slices of 2 ms, an
 slices counts; one core means a process that is bound to it. All libraries had the same reduced
 model, without rotors. "New array" is the call a user writes, array in, new array out; "in place"
 leaves the result in memory that was given (for CasADi: the inputs stand in its buffers as well).
-CasADi runs adam's formulas as C, by gcc -O2 or -O3, whichever is faster, with -march=native.
+CasADi runs adam's formulas as C, by gcc -O2 or -O3, whichever is faster, with -march=native; "in
+lanes" is the same text with a vector of states in place of a number, on arrays laid out for it.
+What the machine could do at best is measured in the same run: a loop of multiply-adds, a loop of
+stores. Ratios are judged by instruction set; on others than those named they are only reported.
 On all cores armdyn decides by itself whether threads pay. Errors are against 50 digits, in eps of
 the sum of the absolute values of the terms; of forward dynamics, the backward error."""
 COLOURS = {"pass": "green", "short": "bold red", "not measured": "dim"}
@@ -34,6 +37,7 @@ def machine(peers: tuple[str, ...]) -> dict[str, str]:
     """The machine and the versions of everything measured."""
     found = {
         "processor": _processor(),
+        "vectors": f"{engine.info()['vector_bytes']} bytes",
         "cores": str(len(os.sched_getaffinity(0))),
         "system": f"{platform.system()} {platform.machine()}",
         "call path": engine.info()["call_path"],
@@ -83,6 +87,14 @@ def tables(results: Results) -> Iterator[tuple[str, list[str], list[list[str]]]]
         plural = "s" if cores > 1 else ""
         call = "single call" if batch == 1 else f"batch of {batch}"
         yield f"{name}: {call}, {cores} core{plural}", columns, _by_library(rows)
+    if results.bounds:
+        columns = ["arm", "quantity", "dtype", "states", "ns to compute", "ns to store"]
+        body = [
+            [b.arm, b.quantity, b.dtype, str(b.states)]
+            + [f"{seconds * 1e9:.1f}" for seconds in (b.computing, b.storing)]
+            for b in results.bounds
+        ]
+        yield "what the machine could do at best, a state, one core", columns, body
     if results.startup:
         body = [
             [

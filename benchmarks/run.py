@@ -13,8 +13,9 @@ from pathlib import Path
 from typing import Any
 
 import armdyn
-from benchmarks import accuracy, growth, memory, report, speed, startup
-from benchmarks.arms import ARMS
+from armdyn.engine import info
+from benchmarks import accuracy, bounds, growth, memory, report, speed, startup
+from benchmarks.arms import ARMS, QUANTITIES, arm
 from benchmarks.figures import AGREE, Results, figures
 from benchmarks.peers import PEERS
 from benchmarks.timing import PASSES, ROUNDS
@@ -42,7 +43,7 @@ def main(arguments: list[str] | None = None) -> None:
 
 def measure(options: argparse.Namespace, build: Path) -> Results:
     """All parts that were asked for, those of speed in a process of their own for each setting."""
-    results = Results(machine=report.machine(options.peers))
+    results = Results(machine=report.machine(options.peers), vector_bytes=info()["vector_bytes"])
     cores = sorted(os.sched_getaffinity(0))
     one, everywhere = {cores[-1]}, set(cores)
     rounds, batches = (5, (256, 4096)) if options.quick else (ROUNDS, speed.BATCHES)
@@ -55,6 +56,8 @@ def measure(options: argparse.Namespace, build: Path) -> Results:
             sys.exit(f"the libraries do not agree: {apart}")
     jobs = [(one, speed.single)] if "single" in options.only else []
     if "batch" in options.only:
+        chains = [arm(name) for name in options.arms]
+        results.bounds = _alone(one, bounds.bounds, chains, tuple(QUANTITIES), batches)
         jobs += [(here, speed.batch) for here in (one, everywhere)[: len(cores)]]
     results.speed = speed.together(
         row for _ in range(passes) for here, job in jobs for row in _alone(here, job, plan)
