@@ -104,8 +104,8 @@ def test_figures_are_ratios_of_rows_of_one_run():
         row("armdyn", "in place", 4096, 4096, 0.1e-6),
         row("armdyn", "in place", 100_000, 100_000, 0.2e-6),
     ]
-    found = {figure.what: figure for figure in figures(Results(speed=rows))}
-    assert found["bias against pinocchio"].value == pytest.approx(7)
+    found = {figure.what: figure for figure in figures(Results(speed=rows, vector_bytes=64))}
+    assert found["panda: bias against pinocchio"].value == pytest.approx(7)
     assert found["bias, 4096 states, against a pinocchio call"].value == pytest.approx(90)
     assert found["bias, 100000 states, speed kept from 4096"].verdict == "short"
     assert found["bias against casadi"].verdict == "not measured"

@@ -79,7 +79,10 @@ def test_several_quantities_in_one_function():
     np.testing.assert_allclose(potential, arm.energy(q, qd)[1], rtol=1e-12)
     out = tuple(np.empty_like(x) for x in (qdd, M, kinetic, potential))
     assert all(a is b for a, b in zip(both(q, qd, tau, out=out), out, strict=True))
-    with pytest.raises(armdyn.MethodError, match="no quantity 'mass'; known: mass_matrix"):
+    with pytest.raises(
+        armdyn.MethodError,
+        match="no quantity 'mass'; did you mean 'mass_matrix'\\? known: mass_matrix",
+    ):
         arm.function("mass")
     with pytest.raises(armdyn.MethodError, match="no quantity \\['bias'\\]; known: mass_matrix"):
         arm.function(["bias"])

@@ -10,11 +10,11 @@ from typing import Any, NamedTuple, TypeVar, cast
 import numpy as np
 from numpy.typing import ArrayLike
 
-from armdyn import engine
 from armdyn.algorithms import catalogue
 from armdyn.chain import Chain
 from armdyn.chain.minimal import MinimalParameters
 from armdyn.engine import calls
+from armdyn.engine import function as compiled_function
 from armdyn.errors import MethodError, shorten, warn
 from armdyn.quantities import Task, cheapest, find, program_cost, refusal
 
@@ -64,7 +64,7 @@ class Compiled:
             choose=lambda **options: robot._do(Task(self.name, **options)),
         )
         plain = Task(self.name)
-        robot._functions[plain,] = engine.function(robot.chain, [plain], options)
+        robot._functions[plain,] = compiled_function(robot.chain, [plain], options)
         return robot._functions[plain,]
 
 
@@ -357,7 +357,7 @@ class Robot:
             settled = tuple(
                 task if task.method is None else task.settled(self.chain) for task in tasks
             )
-            function = engine.function(self.chain, settled)
+            function = compiled_function(self.chain, settled)
             function = self._functions.setdefault(tasks, function)
         return function
 
