@@ -27,9 +27,10 @@ class Kernel:
     def __init__(self, work):
         self.work = KERNEL(lambda read, written, count: work(read[0], written[0], count))
         self.f = calls.Function("f", ("q",), 1, ((1,),), self.compile)  # which keeps the kernel
-        self.f(np.ones((1, 1)), threads=1)  # from now on the C front knows the kernel
+        self.f(np.ones((3, 1)), threads=1)  # from now on the C front knows the kernel
 
     def compile(self, kind, dtype):
+        assert kind == "batch"  # which batches of up to two states do not use
         return ctypes.cast(self.work, ctypes.c_void_p).value
 
 
