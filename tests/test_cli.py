@@ -183,6 +183,8 @@ def test_alone_it_shows_its_help(capsys):
 def test_what_cannot_be_done_is_refused_before_the_work(
     capsys, monkeypatch, tmp_path, arguments, message
 ):
+    if "--plot" in arguments:
+        pytest.importorskip("matplotlib")
     monkeypatch.chdir(tmp_path)
     status, out, err = run(capsys, *arguments)
     assert status == 2 and out == "" and os.listdir(tmp_path) == []
