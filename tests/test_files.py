@@ -63,7 +63,7 @@ def test_a_pipe_gets_its_bytes(tmp_path):
         ("dangling", "there is no directory '.*missing'"),
         ("x" * 300, "name too long"),
         ("x" * 5000, "name too long"),
-        ("x" * 50 + "\0", "embedded null byte"),
+        ("x" * 50 + "\0", "embedded null character"),
         ("x" * 50 + "\ud800", "surrogates not allowed"),
     ],
     ids=["no-directory", "directory", "dangling", "long", "longer", "NUL", "surrogate"],

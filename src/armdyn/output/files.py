@@ -46,6 +46,8 @@ def written(path: str | Path) -> Iterator[Path]:
 
 def check_name(path: str | Path) -> None:
     """Refuse what nothing can be called: a NUL in it, or more letters than the system takes."""
+    if "\0" in os.fspath(path):
+        raise ArmdynError(f"cannot write {_quoted(path)}: embedded null character")
     try:
         os.lstat(path)
     except (FileNotFoundError, NotADirectoryError):
