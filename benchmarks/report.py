@@ -22,7 +22,8 @@ from benchmarks.speed import Row
 METHOD = """\
 By `python -m benchmarks`: all calls of a table took turns in slices of 2 ms, and the least of many
 slices counts; one core means a process that is bound to it. All libraries had the same reduced
-model, without rotors. "New array" is the call a user writes, array in, new array out; "in place"
+model, without rotors. "New array" is the call a user writes, array in, array out, dropped before
+the next call, so that armdyn gives the same array out again; "in place"
 leaves the result in memory that was given (for CasADi: the inputs stand in its buffers as well).
 CasADi runs adam's formulas as C, by gcc -O2 or -O3, whichever is faster, with -march=native; "in
 lanes" is the same text with a vector of states in place of a number, on arrays laid out for it.
