@@ -19,7 +19,8 @@ import numpy as np
 import armdyn
 from armdyn.chain import Chain
 from armdyn.comparison.exactness import leaves
-from armdyn.quantities import QUANTITIES, Task, formula
+from armdyn.quantities import QUANTITIES
+from armdyn.quantities.tasks import Task, formula
 from armdyn.spatial import sincos
 from benchmarks.arms import states
 

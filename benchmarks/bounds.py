@@ -19,7 +19,7 @@ from armdyn.chain import Chain
 from armdyn.engine import Compilation, jit
 from armdyn.program.program import Op
 from armdyn.program.sincos import FORMATS, Lanes
-from armdyn.quantities import Task, shapes
+from armdyn.quantities.tasks import Task, shapes
 
 CHAINS = 16  # of multiply-adds that do not wait for one another
 TURNS = 20_000  # of the loop

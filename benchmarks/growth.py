@@ -16,7 +16,8 @@ import numpy as np
 
 from armdyn.chain import Chain
 from armdyn.engine import Compilation, calls
-from armdyn.quantities import QUANTITIES, Task, shapes
+from armdyn.quantities import QUANTITIES
+from armdyn.quantities.tasks import Task, shapes
 from benchmarks.arms import states
 from benchmarks.timing import PASSES, ROUNDS, Call, interleaved
 

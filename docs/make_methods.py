@@ -16,7 +16,8 @@ from armdyn.chain import Chain
 from armdyn.comparison.exactness import DIGITS, Reference, random_states
 from armdyn.counting import count, growth
 from armdyn.counting.polynomial import Polynomial
-from armdyn.quantities import QUANTITIES, Task, formula
+from armdyn.quantities import QUANTITIES
+from armdyn.quantities.tasks import Task, formula
 
 DOCS = Path(__file__).parent
 PAGE = DOCS / "methods.md"

@@ -11,8 +11,8 @@ import tempfile
 import hypothesis
 import pytest
 
-from armdyn import quantities
 from armdyn.algorithms import catalogue
+from armdyn.quantities import tasks
 from tests.interpreting import interpret
 
 hypothesis.settings.register_profile("armdyn", deadline=None)  # no test fails for being slow
@@ -36,9 +36,7 @@ def own_catalogue(monkeypatch):
     """The catalogue as a copy that a test may change; no choice made with it is remembered."""
     monkeypatch.setattr(catalogue, "CATALOGUE", dict(catalogue.CATALOGUE))
     yield catalogue.CATALOGUE
-    for remembered in (quantities.cheapest, quantities.program_cost):
-        remembered.cache_clear()
-    quantities._Cheapest.found = None
+    tasks.forget_costs()
 
 
 @pytest.fixture

@@ -5,8 +5,9 @@ import functools
 
 import numpy as np
 
-from armdyn import engine, quantities
+from armdyn import engine
 from armdyn.program.interpreter import evaluate
+from armdyn.quantities import tasks
 
 LEAST = {"batch": 2, "states": 2, "seconds": 0}  # of all measurements
 POINTERS = ctypes.POINTER(ctypes.c_void_p)
@@ -18,8 +19,8 @@ def interpret(patch):
     """Compile nothing: interpret programs, each traced once, without fma, which takes long."""
     patch.setattr(engine.Kernels, "__call__", address)
     patch.setattr(engine, "place_fma", lambda program: program)
-    traced = functools.cache(quantities.program)
-    for module in (engine, quantities):
+    traced = functools.cache(tasks.program)
+    for module in (engine, tasks):
         patch.setattr(module, "program", lambda chain, tasks: traced(chain, tuple(tasks)))
 
 

@@ -16,7 +16,7 @@ from armdyn.algorithms import catalogue
 from armdyn.cli import main
 from armdyn.comparison import exactness
 from armdyn.comparison.ranking import Measured, ranked
-from armdyn.quantities import cheapest
+from armdyn.quantities.tasks import cheapest
 from tests.interpreting import LEAST
 
 

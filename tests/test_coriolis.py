@@ -6,7 +6,7 @@ import pytest
 import armdyn
 from armdyn.algorithms import lagrange, newton_euler
 from armdyn.algorithms.catalogue import CATALOGUE, COSTS
-from armdyn.quantities import cheapest
+from armdyn.quantities.tasks import cheapest
 from tests.test_methods import GROUPS, relative_error
 
 METHODS = CATALOGUE["coriolis_matrix"]

@@ -12,7 +12,8 @@ from armdyn.algorithms import catalogue, crba, newton_euler
 from armdyn.algorithms.catalogue import CATALOGUE, TOGETHER, Method, operations
 from armdyn.algorithms.coriolis import from_christoffel
 from armdyn.counting import count
-from armdyn.quantities import QUANTITIES, cheapest, program_cost
+from armdyn.quantities import QUANTITIES
+from armdyn.quantities.tasks import cheapest, program_cost
 from docs import make_costs
 
 LISTED = [

@@ -8,13 +8,14 @@ import numpy as np
 import pytest
 
 import armdyn
-from armdyn import Chain, Robot, engine, quantities, robot
+from armdyn import Chain, Robot, engine, robot
 from armdyn.algorithms import newton_euler
 from armdyn.algorithms.catalogue import methods
 from armdyn.engine import calls as calls_path
 from armdyn.engine import jit
 from armdyn.errors import MethodError, ModelError
-from armdyn.quantities import QUANTITIES, Task, cheapest, formula, program_cost
+from armdyn.quantities import QUANTITIES, tasks
+from armdyn.quantities.tasks import Task, cheapest, formula, program_cost
 from tests.arms import with_rotors
 from tests.interpreting import interpret
 
@@ -205,7 +206,7 @@ def test_a_hit_needs_no_tracing(private_cache, monkeypatch):
     made("single", "float64")
     assert made.tasks[0].method == cheapest(chain, "mass_matrix")
     monkeypatch.setattr(engine, "program", refuse)
-    monkeypatch.setattr(quantities, "record", refuse)
+    monkeypatch.setattr(tasks, "record", refuse)
     np.testing.assert_array_equal(Robot(chain).mass_matrix(q), first)
     with pytest.raises(AssertionError, match="traced"):
         Robot(Chain.random(3, seed=22)).mass_matrix(q)
@@ -215,8 +216,8 @@ def test_a_hit_needs_no_tracing(private_cache, monkeypatch):
 def test_the_winners_program_is_traced_once(quantity, monkeypatch):
     """All that are tried are traced, to see what they cost; the cheapest is not traced again."""
     chain, traced = Chain.random(5, seed=77), []
-    record = quantities.record
-    monkeypatch.setattr(quantities, "record", lambda *given: traced.append(given) or record(*given))
+    record = tasks.record
+    monkeypatch.setattr(tasks, "record", lambda *given: traced.append(given) or record(*given))
     cheapest(chain, quantity)
     tried = len(traced)
     made = engine.Compilation(chain, [Task(quantity)]).program

@@ -11,7 +11,7 @@ import armdyn
 from armdyn import Chain, Robot, quantities
 from armdyn.comparison import exactness, stopwatch
 from armdyn.papers import published
-from armdyn.quantities import Task, formula
+from armdyn.quantities.tasks import Task, formula
 from tests.interpreting import LEAST
 
 

@@ -18,7 +18,8 @@ from armdyn.program.interpreter import evaluate
 from armdyn.program.passes import place_fma
 from armdyn.program.program import Instruction, Op, Program
 from armdyn.program.tape import record
-from armdyn.quantities import QUANTITIES, Task, program
+from armdyn.quantities import QUANTITIES
+from armdyn.quantities.tasks import Task, program
 from tests.c_compiler import STRICT, gcc, needs_compiler
 
 CORE = ("mass_matrix", "bias", "forward_dynamics")

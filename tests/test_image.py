@@ -16,7 +16,8 @@ import armdyn
 from armdyn import Chain, Robot, engine
 from armdyn.engine import image, jit, processor
 from armdyn.program import drivers
-from armdyn.quantities import QUANTITIES, Task
+from armdyn.quantities import QUANTITIES
+from armdyn.quantities.tasks import Task
 from tests.test_llvm import CALLS
 
 pytestmark = pytest.mark.skipif(not image.LOADABLE, reason="no images here")

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 
 from armdyn.algorithms import kinematics, newton_euler
-from armdyn.quantities import Task, formula
+from armdyn.quantities.tasks import Task, formula
 from tests.arms import moving
 
 STEP = 1e-30  # of the complex step, whose error is its square

@@ -16,7 +16,7 @@ from armdyn.program import drivers, llvm
 from armdyn.program.interpreter import evaluate
 from armdyn.program.passes import place_fma
 from armdyn.program.tape import record, sqrt
-from armdyn.quantities import Task, program
+from armdyn.quantities.tasks import Task, program
 from armdyn.spatial import select_lt, sincos
 
 POINTERS = ctypes.POINTER(ctypes.c_void_p)

@@ -9,7 +9,7 @@ import armdyn
 from armdyn import Chain
 from armdyn.algorithms import newton_euler, newton_euler_flat, newton_euler_sums
 from armdyn.algorithms.catalogue import operations
-from armdyn.quantities import cheapest, program_cost
+from armdyn.quantities.tasks import cheapest, program_cost
 from tests.test_minimal import special_arm
 
 SEEDS = range(120)

@@ -16,7 +16,7 @@ from armdyn.program.interpreter import evaluate
 from armdyn.program.passes import cost, drop_unused, place_fma
 from armdyn.program.program import Instruction, Op, Program
 from armdyn.program.tape import Tape, record, sqrt
-from armdyn.quantities import Task, program
+from armdyn.quantities.tasks import Task, program
 from armdyn.spatial import select_lt, sincos
 from tests.arms import with_rotors
 

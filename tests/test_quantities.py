@@ -7,10 +7,12 @@ from decimal import Decimal, localcontext
 import numpy as np
 import pytest
 
+import armdyn
 from armdyn import Chain, MethodError, Robot, comparison, export, quantities
 from armdyn.algorithms import catalogue
 from armdyn.comparison import exactness
-from armdyn.quantities import ORDER, QUANTITIES, Result, Task, formula
+from armdyn.quantities import ORDER, QUANTITIES, Result
+from armdyn.quantities.tasks import Task, formula
 from docs import make_methods, make_quantities
 
 PAGE = make_quantities.PAGE.read_text(encoding="utf-8")
@@ -106,7 +108,7 @@ def test_results_have_the_shapes_of_the_table(name):
         lambda name: Robot(Chain.random(2)).methods(name),
         lambda name: export.c_files(Chain.random(2), [name]),
         lambda name: comparison.compare(Chain.random(2), [name]),
-        lambda name: quantities.register(name, "mine", lambda arm, q: q),
+        lambda name: armdyn.register(name, "mine", lambda arm, q: q),
     ],
     ids=["find", "function", "methods", "c_files", "compare", "register"],
 )

@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 
 import armdyn
-from armdyn import ArmdynError, Chain, MethodError, ModelError, Robot, ShapeError, quantities
+from armdyn import ArmdynError, Chain, MethodError, ModelError, Robot, ShapeError
 from armdyn.chain import Frame
 from armdyn.chain.pose import Pose
 from armdyn.program import tape
+from armdyn.quantities import tasks
 from tests.arms import with_rotors
 
 N = 4
@@ -275,7 +276,7 @@ def test_no_program_is_traced_twice(quantity, monkeypatch):
         traced.append(tape.record(function, inputs, name))
         return traced[-1]
 
-    monkeypatch.setattr(quantities, "record", record)
+    monkeypatch.setattr(tasks, "record", record)
     robot = Robot(Chain.random(3, "RPR", seed=len(quantity)))
     function = getattr(robot, quantity)
     function(*np.zeros((len(function.arguments), 3)))

@@ -19,7 +19,8 @@ from armdyn.program.program import TABLES, Instruction, Op, Program
 from armdyn.program.sincos import FORMATS
 from armdyn.program.tables import Products, Solution, runs
 from armdyn.program.tape import record
-from armdyn.quantities import QUANTITIES, Task, formula
+from armdyn.quantities import QUANTITIES
+from armdyn.quantities.tasks import Task, formula
 from armdyn.spatial import Vector, products, solve
 from tests.c_compiler import needs_compiler
 from tests.test_export import bits, call, interpreted, joined, library, states

@@ -24,7 +24,7 @@ if TYPE_CHECKING:  # "as" says to type checkers that a name is public
     from armdyn.errors import TraceError as TraceError
     from armdyn.loaders import load as load
     from armdyn.loaders import robots as robots
-    from armdyn.quantities import register as register
+    from armdyn.quantities.registered import register as register
     from armdyn.robot import Robot as Robot
     from armdyn.simulation import controllers as controllers
     from armdyn.simulation import simulate as simulate
@@ -67,7 +67,7 @@ _HOMES = {  # of the public names; a room is imported when a name of it is first
     "count": "counting",
     "info": "engine",
     "load": "loaders",
-    "register": "quantities",
+    "register": "quantities.registered",
     "robots": "loaders",
     "simulate": "simulation",
     "trajectories": "simulation",

@@ -22,7 +22,8 @@ from armdyn.errors import ExportError, MethodError, as_names, listed, shorten, u
 from armdyn.output.files import unfinished
 from armdyn.program.c import Dtype, Function
 from armdyn.program.selftest import selftest
-from armdyn.quantities import QUANTITIES, Task, find, program
+from armdyn.quantities import QUANTITIES, find
+from armdyn.quantities.tasks import Task, program
 
 if TYPE_CHECKING:
     from armdyn.robot import Robot

@@ -16,7 +16,9 @@ from armdyn.chain.minimal import MinimalParameters
 from armdyn.engine import calls
 from armdyn.engine import function as compiled_function
 from armdyn.errors import MethodError, shorten, warn
-from armdyn.quantities import Task, cheapest, find, program_cost, refusal
+from armdyn.quantities import find
+from armdyn.quantities.registered import refusal
+from armdyn.quantities.tasks import Task, cheapest, program_cost
 
 Out = np.ndarray | None
 Outs = tuple[np.ndarray, ...] | None  # for several results

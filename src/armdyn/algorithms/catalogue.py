@@ -5,7 +5,7 @@ One file an algorithm, one function a quantity, one signature a quantity; each t
 Adding a method is one file, one line here, one entry in ``docs/references.bib``: the tests, the
 counts and the comparison find it by themselves. What a method costs on generic arms is counted, by
 ``docs/make_costs.py``, and kept in ``costs.py``. Which method suits an arm is decided elsewhere,
-by ``quantities.cheapest``.
+by ``quantities.choice``.
 """
 
 from __future__ import annotations

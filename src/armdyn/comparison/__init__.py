@@ -25,7 +25,9 @@ from armdyn.loaders import load
 from armdyn.output import files
 from armdyn.output.progress import told
 from armdyn.papers import published
-from armdyn.quantities import SEVERAL, Task, cheapest, find, program_cost, refusal, shapes
+from armdyn.quantities import SEVERAL, find
+from armdyn.quantities.registered import refusal
+from armdyn.quantities.tasks import Task, cheapest, program_cost, shapes
 from armdyn.robot import Robot
 
 DEFAULT = ("mass_matrix", "bias")

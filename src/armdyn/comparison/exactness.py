@@ -11,7 +11,9 @@ import numpy as np
 
 from armdyn.chain import Chain
 from armdyn.errors import MethodError, shorten
-from armdyn.quantities import NEGLIGIBLE, QUANTITIES, ROUNDING, Task, formula, reference
+from armdyn.quantities import QUANTITIES, reference
+from armdyn.quantities.choice import NEGLIGIBLE, ROUNDING
+from armdyn.quantities.tasks import Task, formula
 
 DIGITS = 50
 NOTHING = 1e-40  # less than this is the rounding of fifty digits

@@ -6,7 +6,8 @@ import math
 from collections.abc import Sequence
 
 from armdyn.errors import MethodError, shorten, whole
-from armdyn.quantities import ORDER, Task, shapes
+from armdyn.quantities import ORDER
+from armdyn.quantities.tasks import Task, shapes
 
 MOST_BYTES = 4 * 10**9  # of memory, for a batch or for states in fifty digits
 MOST_SECONDS = 3600  # for the stopwatch of a quantity, or for its fifty digits

@@ -60,7 +60,7 @@ from armdyn.program.passes import needed
 from armdyn.program.program import Op, Program
 from armdyn.program.tables import Loop
 from armdyn.program.tape import Tape
-from armdyn.quantities import Task, arguments, cheapest, formula
+from armdyn.quantities.tasks import Task, arguments, cheapest, formula
 
 Kind = Literal["literal", "folded", "shared", "program"]
 ON_HAND = "on hand"  # the mark of what shared counts do not charge

@@ -18,7 +18,7 @@ from armdyn.engine import cache, calls, forks, jit, processor  # noqa: F401  for
 from armdyn.errors import ArmdynError, warn
 from armdyn.program.passes import place_fma
 from armdyn.program.program import Program
-from armdyn.quantities import Task, arguments, program, shapes
+from armdyn.quantities.tasks import Task, arguments, program, shapes
 
 
 def function(

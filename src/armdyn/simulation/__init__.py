@@ -16,7 +16,7 @@ from armdyn.engine import function
 from armdyn.engine.workers import by_default
 from armdyn.errors import SimulationError, whole_number
 from armdyn.output.progress import told
-from armdyn.quantities import Task
+from armdyn.quantities.tasks import Task
 from armdyn.robot import Robot
 from armdyn.simulation import arguments
 from armdyn.simulation.controllers import Controller

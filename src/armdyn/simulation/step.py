@@ -17,7 +17,7 @@ from armdyn.engine import Kernels
 from armdyn.program.passes import drop_unused
 from armdyn.program.program import Program
 from armdyn.program.tape import record
-from armdyn.quantities import Task, formula
+from armdyn.quantities.tasks import Task, formula
 from armdyn.simulation.controllers import LAWS
 from armdyn.simulation.integrators import AB4, RK4, midpoint_iterated, midpoint_step
 from armdyn.spatial import Scalar, select_lt

@@ -1,0 +1,173 @@
+"""What can be asked of an arm: each quantity's arguments, results, sentence and formula.
+
+``QUANTITIES`` is the only place that lists them: Robot's methods, the comparison, exported source
+and the documentation read it. Adding a quantity is one entry there, one algorithm and one method of
+Robot; a test fails where one of them is forgotten.
+
+``tasks`` makes a program of a quantity of a robot, ``choice`` has the rule by which its method is
+chosen, ``registered`` lets users bring methods of their own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from armdyn.algorithms import catalogue
+from armdyn.algorithms.late import Late
+from armdyn.chain import Chain
+from armdyn.chain.arm import Arm
+from armdyn.errors import MethodError, unknown
+
+Formula = Callable[..., Any]  # lists of n scalars in, nested lists of scalars out
+Shape = tuple[int, ...]
+
+
+class Result(NamedTuple):
+    """An array that a quantity gives: its letter, and its sizes, "n", "10n" or a number each."""
+
+    name: str
+    sizes: str
+
+    def shape(self, n: int) -> Shape:
+        """Its shape on an arm of n joints."""
+        known = {"n": n, "10n": 10 * n}
+        return tuple(known.get(size) or int(size) for size in self.sizes.split())
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """Something that can be asked of an arm.
+
+    Attributes:
+        arguments: what it depends on, names of ORDER.
+        results: what it gives, one array or more.
+        sentence: what that is, for the documentation and for comments in exported source.
+        references: methods that judge the others in fifty digits, the first that applies to an
+            arm; none prepares constants in doubles. Empty where there is one method only.
+        function: the algorithm, where there is one only; the catalogue has the others.
+        framed: whether it is that of a frame, the tip if none is named.
+        rotors: adds to a result what rotors contribute, ``rotors(arm, result, *state)``.
+        friction: makes a formula with friction of one without, ``friction(arm, formula)``.
+    """
+
+    arguments: tuple[str, ...]
+    results: tuple[Result, ...]
+    sentence: str
+    references: tuple[str, ...] = ()
+    function: Formula | None = None
+    framed: bool = False
+    rotors: Formula | None = None
+    friction: Callable[[Arm, Formula], Formula] | None = None
+
+
+# The table ---------------------------------------------------------------------------------------
+
+ORDER = ("q", "qd", "qdd", "tau")  # of the arguments of several quantities together
+drives, kinematics, kic, regressor = map(Late, ("drives", "kinematics", "kic", "regressor"))
+QUANTITIES: Mapping[str, Quantity] = {
+    "mass_matrix": Quantity(
+        ("q",),
+        (Result("M", "n n"),),
+        "The inertia matrix M(q), symmetric, with rotors.",
+        references=("newton-euler",),
+        rotors=drives.on_diagonal,
+    ),
+    "bias": Quantity(
+        ("q", "qd"),
+        (Result("b", "n"),),
+        "The torque of a motion without acceleration, b = C(q, qd) qd + g(q).",
+        references=("newton-euler",),
+    ),
+    "gravity": Quantity(
+        ("q",),
+        (Result("g", "n"),),
+        "The torque g(q) that holds the arm still.",
+        references=("newton-euler",),
+    ),
+    "christoffel": Quantity(
+        ("q",),
+        (Result("Gamma", "n n n"),),
+        "Gamma_ijk = (dM_ij/dq_k + dM_ik/dq_j - dM_jk/dq_i) / 2.",
+        references=("lin1991", "lagrange"),
+    ),
+    "coriolis_matrix": Quantity(
+        ("q", "qd"),
+        (Result("C", "n n"),),
+        "C_ij = sum over k of Gamma_ijk qd_k, so dM/dt - 2 C is skew.",
+        references=("newton-euler",),
+    ),
+    "inverse_dynamics": Quantity(
+        ("q", "qd", "qdd"),
+        (Result("tau", "n"),),
+        "The torque of a motion, with rotors.",
+        references=("newton-euler",),
+        rotors=drives.on_torque,
+        friction=drives.overcome,
+    ),
+    "forward_dynamics": Quantity(
+        ("q", "qd", "tau"),
+        (Result("qdd", "n"),),
+        "The acceleration under torques, with rotors.",
+        references=("articulated-body",),
+        friction=drives.taken_off,
+    ),
+    "pose": Quantity(
+        ("q",),
+        (Result("T", "4 4"),),
+        "The homogeneous matrix [m] of the tip in the base frame.",
+        function=kinematics.pose,
+        framed=True,
+    ),
+    "jacobian": Quantity(
+        ("q",),
+        (Result("J", "6 n"),),
+        "Rows vx vy vz wx wy wz of the tip's origin, a column for each joint's speed; base axes.",
+        function=kinematics.jacobian,
+        framed=True,
+    ),
+    "influence": Quantity(
+        ("q",),
+        (Result("gT", "3 n"), Result("gR", "3 n"), Result("hT", "3 n n"), Result("hR", "3 n n")),
+        "The tip's velocity is gT qd, its acceleration gT qdd + qd^T hT qd; likewise its angular "
+        "velocity and acceleration by gR and hR; base axes.",
+        function=kic.influence,
+        framed=True,
+    ),
+    "energy": Quantity(
+        ("q", "qd"),
+        (Result("kinetic", ""), Result("potential", "")),
+        "The energy [J], kinetic with rotors; potential zero with all mass at the base origin.",
+        function=kinematics.energy,
+        rotors=drives.on_kinetic,
+    ),
+    "regressor": Quantity(
+        ("q", "qd", "qdd"),
+        (Result("Y", "n 10n"),),
+        "tau = Y p without rotors and friction; p has for each link its mass m, m cx, m cy, m cz, "
+        "Ixx, Ixy, Iyy, Ixz, Iyz, Izz about its joint frame's origin, in that frame's axes.",
+        function=regressor.regressor,
+    ),
+}
+
+
+# Those with several methods to choose from.
+SEVERAL = tuple(name for name, quantity in QUANTITIES.items() if not quantity.function)
+
+
+def find(quantity: str) -> Quantity:
+    """The quantity of that name."""
+    if not isinstance(quantity, str) or quantity not in QUANTITIES:
+        raise MethodError(unknown("quantity", quantity, QUANTITIES))
+    return QUANTITIES[quantity]
+
+
+def reference(chain: Chain, quantity: str) -> str:
+    """The method by which the others are judged on this arm."""
+    natural = chain.on(float)
+    return next(
+        name
+        for name in find(quantity).references
+        if not catalogue.find(quantity, name).refuses(natural)
+    )
