@@ -18,6 +18,7 @@ from armdyn.engine import cache, calls, forks, jit, processor  # noqa: F401  for
 from armdyn.errors import ArmdynError, warn
 from armdyn.program.passes import place_fma
 from armdyn.program.program import Program
+from armdyn.quantities import ARGUMENTS
 from armdyn.quantities.tasks import Task, arguments, program, shapes
 
 
@@ -30,8 +31,10 @@ def function(
     """
     return calls.Function(
         " ".join(task.quantity for task in tasks),
-        arguments(tasks),
-        chain.n,
+        {
+            name: calls.Argument(each.shape(chain.n), each.meaning.format(n=chain.n))
+            for name, each in ((name, ARGUMENTS[name]) for name in arguments(tasks))
+        },
         shapes(chain.n, tasks),
         Compilation(chain, tasks),
         options,

@@ -10,7 +10,8 @@ chosen, ``registered`` lets users bring methods of their own.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import math
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -24,6 +25,20 @@ Formula = Callable[..., Any]  # lists of n scalars in, nested lists of scalars o
 Shape = tuple[int, ...]
 
 
+class Argument(NamedTuple):
+    """An array that a quantity depends on: its sizes, as a Result has them, and its meaning.
+
+    The meaning is told to who gave another shape; {n} in it stands for the number of joints.
+    """
+
+    sizes: str
+    meaning: str
+
+    def shape(self, n: int) -> Shape:
+        """Its shape on an arm of n joints."""
+        return shape_of(self.sizes, n)
+
+
 class Result(NamedTuple):
     """An array that a quantity gives: its letter, and its sizes, "n", "10n" or a number each."""
 
@@ -32,8 +47,13 @@ class Result(NamedTuple):
 
     def shape(self, n: int) -> Shape:
         """Its shape on an arm of n joints."""
-        known = {"n": n, "10n": 10 * n}
-        return tuple(known.get(size) or int(size) for size in self.sizes.split())
+        return shape_of(self.sizes, n)
+
+
+def shape_of(sizes: str, n: int) -> Shape:
+    """The shape of an array on an arm of n joints, of its sizes in words."""
+    known = {"n": n, "10n": 10 * n}
+    return tuple(known.get(size) or int(size) for size in sizes.split())
 
 
 @dataclass(frozen=True)
@@ -41,7 +61,7 @@ class Quantity:
     """Something that can be asked of an arm.
 
     Attributes:
-        arguments: what it depends on, names of ORDER.
+        arguments: what it depends on, names of ARGUMENTS.
         results: what it gives, one array or more.
         sentence: what that is, for the documentation and for comments in exported source.
         references: methods that judge the others in fifty digits, the first that applies to an
@@ -64,7 +84,10 @@ class Quantity:
 
 # The table ---------------------------------------------------------------------------------------
 
-ORDER = ("q", "qd", "qdd", "tau")  # of the arguments of several quantities together
+EACH = "one number for each of {n} joints"
+ARGUMENTS: Mapping[str, Argument] = {  # in the order of those of several quantities together
+    name: Argument("n", EACH) for name in ("q", "qd", "qdd", "tau")
+}
 drives, kinematics, kic, regressor = map(Late, ("drives", "kinematics", "kic", "regressor"))
 QUANTITIES: Mapping[str, Quantity] = {
     "mass_matrix": Quantity(
@@ -161,6 +184,11 @@ def find(quantity: str) -> Quantity:
     if not isinstance(quantity, str) or quantity not in QUANTITIES:
         raise MethodError(unknown("quantity", quantity, QUANTITIES))
     return QUANTITIES[quantity]
+
+
+def sizes(n: int, names: Iterable[str]) -> dict[str, int]:
+    """How many numbers each of these arguments has, on an arm of n joints."""
+    return {name: math.prod(ARGUMENTS[name].shape(n)) for name in names}
 
 
 def reference(chain: Chain, quantity: str) -> str:

@@ -16,7 +16,7 @@ from armdyn.algorithms import catalogue
 from armdyn.algorithms.catalogue import Method
 from armdyn.chain import Chain
 from armdyn.errors import MethodError, shorten, warn
-from armdyn.quantities import Formula, find, reference
+from armdyn.quantities import Formula, find, reference, sizes
 
 NEAR = 2.0  # a method is tried if on generic arms it takes at most so often the least operations,
 TRIES = 60  # and is one of the best TRIES / n, but of the best two at least;
@@ -77,11 +77,13 @@ def proves_right(chain: Chain, quantity: str, name: str, compute: Callable[[str]
     """Whether a registered method gives on this arm what the reference gives; logged if not."""
     judge = reference(chain, quantity)
     rng = np.random.default_rng(0)
-    states = rng.uniform(-math.pi, math.pi, (TRIALS, len(find(quantity).arguments), chain.n))
+    given = sizes(chain.n, find(quantity).arguments).values()
+    states = [[rng.uniform(-math.pi, math.pi, size) for size in given] for _ in range(TRIALS)]
 
     def values(method: str) -> np.ndarray:
         function = compute(method)
-        return np.array([function(*state) for state in states.tolist()], dtype=float)
+        found = [function(*(argument.tolist() for argument in state)) for state in states]
+        return np.array(found, dtype=float)
 
     try:
         apart, size = np.abs(values(name) - values(judge)), np.abs(values(judge))

@@ -17,7 +17,7 @@ from armdyn.errors import MethodError, TraceError, listed, shorten
 from armdyn.program.passes import cost, drop_unused
 from armdyn.program.program import Program
 from armdyn.program.tape import record
-from armdyn.quantities import ORDER, SEVERAL, Formula, Shape, choice, find
+from armdyn.quantities import ARGUMENTS, SEVERAL, Formula, Shape, choice, find, sizes
 from armdyn.spatial import Scalar
 
 
@@ -89,7 +89,7 @@ def program(chain: Chain, tasks: Sequence[Task]) -> Program:
     kept = _Cheapest.found
     if kept is not None and kept[:2] == (chain, tuple(tasks)):
         return kept[2]
-    inputs = dict.fromkeys(arguments(tasks), chain.n)
+    inputs = sizes(chain.n, arguments(tasks))
     formulas = [formula(chain, float, task) for task in tasks]
 
     def together(*state: list[Scalar]) -> tuple[Any, ...]:
@@ -112,7 +112,7 @@ def program(chain: Chain, tasks: Sequence[Task]) -> Program:
 def arguments(tasks: Sequence[Task]) -> tuple[str, ...]:
     """The arguments of some tasks together."""
     taken = {argument for task in tasks for argument in find(task.quantity).arguments}
-    return tuple(argument for argument in ORDER if argument in taken)
+    return tuple(argument for argument in ARGUMENTS if argument in taken)
 
 
 def shapes(n: int, tasks: Sequence[Task]) -> tuple[Shape, ...]:
