@@ -10,6 +10,7 @@ from armdyn.robot import Robot
 from armdyn.simulation.results import Violation
 
 NEVER = np.iinfo(np.int64).max
+SIDES = ("lower", "upper")
 
 
 class Watch:
@@ -95,21 +96,21 @@ class Limit:
 
     def violations(self, names: Sequence[str], dt: float, alone: bool) -> list[Violation]:
         """What was seen, by joints."""
-        found = []
-        for side, state, joint in np.argwhere(self.since < NEVER).tolist():
-            at = side, state, joint
-            found.append(
-                Violation(
-                    names[joint],
-                    ("lower", "upper")[side],
-                    float(self.limits[side, joint]),
-                    int(self.since[at]) * dt,
-                    float(self.worst[at]),
-                    None if alone else state,
-                    self.kind,
-                )
+        at = np.nonzero(self.since < NEVER)
+        columns = *at, self.since[at] * dt, self.worst[at]
+        limits = self.limits.tolist()
+        return [
+            Violation(
+                names[joint],
+                SIDES[side],
+                limits[side][joint],
+                t,
+                worst,
+                None if alone else state,
+                self.kind,
             )
-        return found
+            for side, state, joint, t, worst in zip(*(c.tolist() for c in columns), strict=True)
+        ]
 
 
 def _extremes(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
