@@ -5,8 +5,11 @@ from __future__ import annotations
 import argparse
 import math
 
+import numpy as np
+
 import armdyn
-from armdyn.errors import ModelError, shorten
+from armdyn.chain import dh
+from armdyn.errors import ModelError, ShapeError, shorten, warn
 
 
 def add_robot(command: argparse.ArgumentParser) -> None:
@@ -88,3 +91,33 @@ def whole(text: str) -> int:
         return int(text)
     except ValueError:
         raise argparse.ArgumentTypeError(f"expected a whole number, not {shorten(text)}") from None
+
+
+def numbers(text: str) -> np.ndarray:
+    """A list of numbers separated by commas."""
+    try:
+        return np.array([float(item) for item in text.split(",")])
+    except ValueError:
+        raise argparse.ArgumentTypeError(
+            f"{shorten(text)} is not a list of numbers separated by commas, such as 0.5,-1,0"
+        ) from None
+
+
+def each(robot: armdyn.Robot, option: str, values: np.ndarray) -> np.ndarray:
+    """One number a joint."""
+    if len(values) not in (1, robot.n):
+        raise ShapeError(
+            f"{option} has {len(values)} numbers; expected one, or {robot.n} for the joints of "
+            f"{shorten(robot.name)}"
+        )
+    return np.broadcast_to(values, robot.n).copy()
+
+
+def position(robot: armdyn.Robot, option: str, values: np.ndarray) -> np.ndarray:
+    """One number a joint; that an angle looks like degrees goes to the log."""
+    found = each(robot, option, values)
+    for joint, kind, value in zip(robot.joint_names, robot.chain.kinds, found, strict=True):
+        if kind == "R":
+            for note in dh.in_degrees(f"{option}: joint {shorten(joint)}", value):
+                warn("%s", note)
+    return found

@@ -4,21 +4,17 @@ from __future__ import annotations
 
 import argparse
 import json
-import logging
 from typing import Any
 
 import numpy as np
 
-from armdyn.chain import dh
-from armdyn.cli.arguments import add_robot, load, number, whole
-from armdyn.errors import SimulationError, shorten
+from armdyn.cli.arguments import add_robot, each, load, number, numbers, position, whole
+from armdyn.errors import SimulationError
 from armdyn.output import files
 from armdyn.robot import Robot
 from armdyn.simulation import controllers, results, simulate, trajectories
 from armdyn.simulation.integrators import ADAPTIVE, INTEGRATORS
 from armdyn.simulation.results import Result
-
-log = logging.getLogger("armdyn")
 
 HELP = "move an arm: torques or a controller, in time"
 PACE = 10.0  # [rad/s], of the critically damped motion that default gains make
@@ -63,16 +59,6 @@ def add_options(command: argparse.ArgumentParser) -> None:
     add("--plot", metavar="FILE", help="draw the motion (.png, .svg, .pdf)")
     add("--save", metavar="FILE", help="write the motion (.npz, .csv)")
     add("--json", action="store_true", help="print JSON")
-
-
-def numbers(text: str) -> np.ndarray:
-    """A list of numbers separated by commas."""
-    try:
-        return np.array([float(item) for item in text.split(",")])
-    except ValueError:
-        raise argparse.ArgumentTypeError(
-            f"{shorten(text)} is not a list of numbers separated by commas, such as 0.5,-1,0"
-        ) from None
 
 
 def run(arguments: argparse.Namespace) -> None:
@@ -162,26 +148,6 @@ def home(robot: Robot) -> np.ndarray:
     """Zero, or the nearest position within a joint's limits."""
     lower, upper = robot.limits.T
     return np.clip(0.0, lower, upper)
-
-
-def each(robot: Robot, option: str, values: np.ndarray) -> np.ndarray:
-    """One number a joint."""
-    if len(values) not in (1, robot.n):
-        raise SimulationError(
-            f"{option} has {len(values)} numbers; expected one, or {robot.n} for the joints of "
-            f"{shorten(robot.name)}"
-        )
-    return np.broadcast_to(values, robot.n).copy()
-
-
-def position(robot: Robot, option: str, values: np.ndarray) -> np.ndarray:
-    """One number a joint; that an angle looks like degrees goes to the log."""
-    found = each(robot, option, values)
-    for joint, kind, value in zip(robot.joint_names, robot.chain.kinds, found, strict=True):
-        if kind == "R":
-            for note in dh.in_degrees(f"{option}: joint {shorten(joint)}", value):
-                log.warning(note)
-    return found
 
 
 # The torque -------------------------------------------------------------------------------------

@@ -1,0 +1,107 @@
+"""The command ``armdyn eval``."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from typing import Any
+
+import numpy as np
+from rich.table import Table
+
+from armdyn.cli.arguments import add_robot, each, load, numbers, position
+from armdyn.errors import MethodError, listed
+from armdyn.output.report import console, table
+from armdyn.quantities import ARGUMENTS, QUANTITIES, find
+from armdyn.robot import Robot
+
+HELP = "compute any quantity of an arm in one state"
+DIGITS = 6  # that people read
+
+
+def add_options(command: argparse.ArgumentParser) -> None:
+    """The options of the command."""
+    add_robot(command)
+    add = command.add_argument
+    add("quantity", metavar="QUANTITY", help=f"one of {', '.join(QUANTITIES)}")
+    add("--q", metavar="LIST", type=numbers, required=True, help="positions [rad or m]")
+    add("--qd", metavar="LIST", type=numbers, help="speeds (default: zeros)")
+    add("--qdd", metavar="LIST", type=numbers, help="accelerations (default: zeros)")
+    add("--tau", metavar="LIST", type=numbers, help="torques [N m or N] (default: zeros)")
+    add("--method", help="the formulation, in place of the cheapest")
+    add("--frame", help="the link or frame, in place of the tip")
+    add("--friction", action="store_true", help="with the joints' friction")
+    add("--json", action="store_true", help="print JSON")
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Compute a quantity, and print each of its results."""
+    robot, asked = load(arguments), find(arguments.quantity)
+    state = {name: argument(robot, name, arguments) for name in asked.arguments}
+    refuse_idle(arguments)
+    options = {name: getattr(arguments, name) for name in ("method", "frame")}
+    given = {name: value for name, value in options.items() if value is not None}
+    if arguments.friction:
+        given["friction"] = True
+    found = getattr(robot, arguments.quantity)(*state.values(), **given)
+    arrays = [np.asarray(x) for x in (found if isinstance(found, tuple) else (found,))]
+    if arguments.json:
+        results = {result.name: x for result, x in zip(asked.results, arrays, strict=True)}
+        print(json.dumps(data(robot, arguments.quantity, state, results), indent=2))
+        return
+    screen = console()
+    screen.print(asked.sentence)
+    for result, value in zip(asked.results, arrays, strict=True):
+        for part in shown(robot, result.name, result.sizes.split(), value):
+            screen.show(part)
+
+
+def argument(robot: Robot, name: str, arguments: argparse.Namespace) -> np.ndarray:
+    """An argument of the quantity: one number a joint, zeros where nothing is said."""
+    values = getattr(arguments, name)
+    if values is None:
+        return np.zeros(robot.n)
+    return (position if name == "q" else each)(robot, f"--{name}", values)
+
+
+def refuse_idle(arguments: argparse.Namespace) -> None:
+    """Refuse an option that the quantity does not depend on."""
+    quantity = arguments.quantity
+    asked = find(quantity)
+    works = {name: name in asked.arguments for name in ARGUMENTS}
+    works |= {"method": not asked.function, "frame": asked.framed}
+    works["friction"] = asked.friction is not None
+    for name, used in works.items():
+        if not used and getattr(arguments, name, None) not in (None, False):
+            fit = [f"--{other}" for other, fits in works.items() if fits]
+            raise MethodError(f"--{name} does nothing for {quantity}, which takes {listed(fit)}")
+
+
+def data(
+    robot: Robot, quantity: str, state: dict[str, np.ndarray], results: dict[str, np.ndarray]
+) -> dict[str, Any]:
+    """What was computed as programs read it, in SI units and radians."""
+    return {
+        "robot": robot.name,
+        "joints": list(robot.joint_names),
+        "quantity": quantity,
+        "arguments": {name: value.tolist() for name, value in state.items()},
+        "results": {name: value.tolist() for name, value in results.items()},
+    }
+
+
+def shown(robot: Robot, name: str, sizes: list[str], value: np.ndarray) -> list[Table | str]:
+    """A result as people read it: a number, a column, a matrix, or several matrices."""
+    if value.ndim == 0:
+        return [f"{name} = {value:.{DIGITS}g}"]
+    if value.ndim > 2:
+        matrices = enumerate(value, start=1)
+        parts = [shown(robot, f"{name}, {i}", sizes[1:], matrix) for i, matrix in matrices]
+        return [part for several in parts for part in several]
+    rows = value.reshape(len(value), -1) + 0.0  # -0 is 0 to people
+    labels = robot.joint_names if sizes[0] == "n" else map(str, range(1, len(rows) + 1))
+    heads = [name] if value.ndim == 1 else map(str, range(1, rows.shape[1] + 1))
+    made = table("" if value.ndim == 1 else name, "", *(f">{head}" for head in heads))
+    for label, row in zip(labels, rows.tolist(), strict=True):
+        made.add_row(label, *(f"{x:.{DIGITS}g}" for x in row))
+    return [made]

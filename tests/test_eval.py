@@ -1,0 +1,88 @@
+"""The command ``armdyn eval``: any quantity from the shell."""
+
+import json
+
+import numpy as np
+import pytest
+
+import armdyn
+from armdyn.cli import main
+from armdyn.quantities import QUANTITIES
+
+ROBOT = armdyn.load("puma560")
+STATE = {
+    "q": [0.3, -0.2, 0.5, 1.1, -0.7, 0.4],
+    "qd": [1.0, -2.0, 0.5, 0.1, 0.0, 3.0],
+    "qdd": [0.1, 0.2, 0.3, 0.4, 0.5, 0.6],
+    "tau": [1.0, 2.0, 3.0, -1.0, -2.0, -3.0],
+}
+
+
+def given(quantity):
+    """The options of a quantity's arguments."""
+    names = QUANTITIES[quantity].arguments
+    return [f"--{name}={','.join(map(str, STATE[name]))}" for name in names]
+
+
+@pytest.mark.parametrize("quantity", QUANTITIES)
+def test_json_has_what_the_robot_computes(quantity, capsys):
+    assert main(["eval", "puma560", quantity, *given(quantity), "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    expected = getattr(ROBOT, quantity)(*(STATE[name] for name in QUANTITIES[quantity].arguments))
+    expected = expected if isinstance(expected, tuple) else (expected,)
+    names = [result.name for result in QUANTITIES[quantity].results]
+    assert list(found["results"]) == names
+    for name, value in zip(names, expected, strict=True):
+        assert np.array_equal(found["results"][name], value)
+
+
+@pytest.mark.parametrize("quantity", QUANTITIES)
+def test_people_read_every_number(quantity, capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "200")
+    assert main(["eval", "puma560", quantity, *given(quantity)]) == 0
+    found = capsys.readouterr().out
+    expected = getattr(ROBOT, quantity)(*(STATE[name] for name in QUANTITIES[quantity].arguments))
+    expected = expected if isinstance(expected, tuple) else (expected,)
+    for value in np.concatenate([np.ravel(x) for x in expected]):
+        assert f"{value + 0.0:.6g}" in found
+
+
+def test_options_reach_the_quantity(capsys):
+    q, qd, qdd = (",".join(map(str, STATE[name])) for name in ("q", "qd", "qdd"))
+    state = ["--q", q, "--qd", qd, "--qdd", qdd]
+    main(["eval", "puma560", "inverse_dynamics", *state, "--friction", "--json"])
+    found = json.loads(capsys.readouterr().out)["results"]["tau"]
+    whole = ROBOT.inverse_dynamics(STATE["q"], STATE["qd"], STATE["qdd"], friction=True)
+    assert np.array_equal(found, whole)
+    main(["eval", "puma560", "pose", "--q", q, "--frame", "link3", "--json"])
+    found = json.loads(capsys.readouterr().out)["results"]["T"]
+    assert np.array_equal(found, ROBOT.pose(STATE["q"], frame="link3"))
+
+
+def test_one_number_stands_for_all_joints_and_nothing_for_zeros(capsys):
+    main(["eval", "puma560", "bias", "--q", "0.3", "--json"])
+    found = json.loads(capsys.readouterr().out)["results"]["b"]
+    assert np.array_equal(found, ROBOT.bias(np.full(6, 0.3), np.zeros(6)))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        (["mass_matrix"], "--q"),
+        (["mass_matrx", "--q", "0"], "did you mean 'mass_matrix'?"),
+        (["mass_matrix", "--q", "0,0"], "--q has 2 numbers; expected one, or 6"),
+        (["mass_matrix", "--q", "0", "--tau", "1"], "--tau does nothing for mass_matrix"),
+        (["mass_matrix", "--q", "0", "--friction"], "--friction does nothing for mass_matrix"),
+        (["pose", "--q", "0", "--frame", "linc3"], "did you mean 'link3'?"),
+        (["pose", "--q", "0", "--method", "crba"], "--method does nothing for pose"),
+        (["mass_matrix", "--q", "a"], "'a' is not a list of numbers"),
+    ],
+)
+def test_what_cannot_be_is_one_line(arguments, complaint, capsys):
+    try:
+        assert main(["eval", "puma560", *arguments]) == 2
+    except SystemExit as end:
+        assert end.code == 2
+    found = capsys.readouterr()
+    assert complaint in found.err
+    assert found.err.count("\n") == 1 and not found.out
