@@ -16,7 +16,8 @@ from armdyn.program.passes import cost, place_fma, unroll
 from armdyn.program.program import Instruction, Op, Program
 from armdyn.program.tangents import jvp
 from armdyn.program.tape import record
-from armdyn.quantities import QUANTITIES, Task, program
+from armdyn.quantities import QUANTITIES
+from armdyn.quantities.tasks import Task, program
 from armdyn.spatial import Vector, products, select_lt, sincos, solve
 from tests.arms import with_rotors
 
