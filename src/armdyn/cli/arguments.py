@@ -14,7 +14,11 @@ from armdyn.errors import ModelError, ShapeError, shorten, warn
 
 def add_robot(command: argparse.ArgumentParser) -> None:
     """The arguments by which a command is given its arm."""
-    command.add_argument("robot", metavar="ROBOT", help="a shipped arm's name, or a .urdf or .toml")
+    command.add_argument(
+        "robot",
+        metavar="ROBOT",
+        help="a shipped arm's name, or a file in URDF, MJCF, xacro or TOML",
+    )
     command.add_argument("--base", metavar="LINK", help="the link of a URDF to stand on")
     command.add_argument("--tip", metavar="LINK", help="the link of a URDF where the chain ends")
     command.add_argument(

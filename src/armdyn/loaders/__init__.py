@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from armdyn.chain import Chain
 from armdyn.chain.dh import EARTH, SNAP
 from armdyn.chain.limits import MAX_BYTES
 from armdyn.errors import LONGEST, ModelError, cut, listed, meant, shorten
@@ -18,8 +19,9 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
 MODELS = os.path.join(os.path.dirname(os.path.dirname(__file__)), "models")
-SUFFIXES = (".toml", ".urdf")
-OTHERS = {".xacro": "xacro", ".sdf": "sdf", ".world": "sdf", ".mjcf": "mujoco"}  # not read
+SUFFIXES = (".toml", ".urdf")  # of arms that ship
+XML = (".urdf", ".xml", ".mjcf", ".xacro")
+OTHERS = {".sdf": "sdf", ".world": "sdf"}  # not read
 
 
 def robots() -> tuple[str, ...]:
@@ -43,15 +45,17 @@ def load(
     snap: float | None = None,
     check: Literal["error", "warn"] = "error",
 ) -> Robot:
-    """A robot from a shipped arm's name, a path to a .urdf or .toml file, or the XML of a URDF.
+    """A robot from a shipped arm's name, a path, or XML: URDF, MJCF, xacro, or armdyn's TOML.
+
+    MJCF needs MuJoCo (``armdyn[mjcf]``), a .xacro file xacro (``armdyn[xacro]``).
 
     Args:
         source: what to load.
-        base: the link of a URDF to stand on, in place of its root.
-        tip: the link of a URDF at which the chain ends; it moves exactly the joints between.
-        lock: positions [rad or m] of joints of a URDF that do not move.
+        base: the link of a URDF or MJCF to stand on, in place of its root.
+        tip: the link of it at which the chain ends; it moves exactly the joints between.
+        lock: positions [rad or m] of joints of it that do not move.
         gravity: acceleration of free fall in the base frame (3,) [m/s^2]; if not given,
-            what a .toml file says, else (0, 0, -9.81).
+            what a .toml file or MJCF says, else (0, 0, -9.81).
         snap: a constant angle within ``snap`` [rad] of a quarter turn becomes it; if not given,
             what a .toml file says, else 1e-9.
         check: "error" refuses an arm that could not exist, "warn" only logs it.
@@ -59,63 +63,53 @@ def load(
     Raises:
         ModelError: if the source cannot be read, or describes no physical arm.
     """
-    text, name, suffix, label = _read(source)
-    chain: Chain
-    try:
-        if suffix == ".toml":
-            from armdyn.loaders import toml  # with its parser, when first needed
-
-            locks = lock is not None and not (isinstance(lock, Mapping) and len(lock) == 0)
-            if base is not None or tip is not None or locks:
-                raise ModelError("base=, tip= and lock= choose a chain of a URDF; this is TOML")
-            chain = toml.load(text, name=name, gravity=gravity, snap=snap, check=check)
-        else:
-            from armdyn.loaders import urdf
-
-            chain = urdf.load(
-                text,
-                name=name,
-                base=base,
-                tip=tip,
-                lock=lock,
-                gravity=EARTH if gravity is None else gravity,
-                snap=SNAP if snap is None else snap,
-                check=check,
+    read = _read(source)
+    if read.kind == "toml":
+        locks = lock is not None and not (isinstance(lock, Mapping) and len(lock) == 0)
+        if base is not None or tip is not None or locks:
+            raise ModelError(
+                f"{read.label}base=, tip= and lock= choose a chain of a URDF; this is TOML"
             )
+        options: dict[str, Any] = {"gravity": gravity, "snap": snap}
+    else:
+        options = {"base": base, "tip": tip, "lock": lock, "snap": SNAP if snap is None else snap}
+        options["gravity"] = EARTH if gravity is None and read.kind == "urdf" else gravity
+    reader = import_module(f"armdyn.loaders.{read.kind}")  # with its parser, when first needed
+    try:
+        return Robot(reader.load(read.text, name=read.name, check=check, **options))
     except ModelError as error:
-        raise ModelError(label + str(error).removeprefix(label)) from None
-    return Robot(chain)
+        raise ModelError(read.label + str(error).removeprefix(read.label)) from None
 
 
 class Source(NamedTuple):
     """What was read: a text, the name of its arm if it has one, and what messages call it."""
 
-    text: str | bytes
+    text: str | bytes | Path  # of MJCF in a file, its path, for it may include others
     name: str | None = None
-    suffix: str = ".urdf"  # the kind of the text
+    kind: str = "urdf"  # of text: the module that reads it
     label: str = ""
 
 
 def _read(source: str | bytes | os.PathLike[str]) -> Source:
     if isinstance(source, bytes):
-        return Source(source)
+        return Source(source, kind=_kind(source))
     if not isinstance(source, str | os.PathLike):
         raise ModelError(
             "load takes a robot's name, a path to a .urdf or .toml file, or XML, not "
             + shorten(source)
         )
     if isinstance(source, str) and source.lstrip("\ufeff \t\r\n").startswith("<"):
-        return Source(source)
+        return Source(source, kind=_kind(source.encode()))
     if isinstance(source, str) and source in (shipped := _shipped()):
         with open(os.path.join(MODELS, source + shipped[source]), "rb") as file:
-            return Source(file.read(), source, shipped[source], f"{source}: ")
+            return Source(file.read(), source, shipped[source][1:], f"{source}: ")
     from pathlib import Path
 
     try:
         path = Path(source)
         if source and os.path.isdir(path):  # which a name that no file can have is not
             raise ModelError(f"{_shown(path)} is a directory; expected a .urdf or .toml file in it")
-        if path.suffix.lower() not in (*SUFFIXES, ".xml"):
+        if path.suffix.lower() not in (".toml", *XML):
             raise ModelError(_unknown(source, path))
         return _read_file(path)
     except OSError as error:
@@ -133,9 +127,21 @@ def _read_file(path: Path) -> Source:
         text = file.read(MAX_BYTES + 1)
         check_size(max(len(text), os.fstat(file.fileno()).st_size), _shown(path))
     if not text.strip():
-        raise ModelError(f"{_shown(path)} is empty; expected an arm in URDF or TOML")
-    suffix = ".toml" if path.suffix.lower() == ".toml" else ".urdf"
-    return Source(text, path.stem, suffix, f"{cut(path.name)}: ")
+        raise ModelError(f"{_shown(path)} is empty; expected an arm in URDF, MJCF or TOML")
+    label, suffix = f"{cut(path.name)}: ", path.suffix.lower()
+    if suffix == ".toml":
+        return Source(text, path.stem, "toml", label)
+    if suffix == ".xacro":
+        from armdyn.loaders.xacro import expanded
+
+        return Source(expanded(path, label), path.stem.partition(".")[0], "urdf", label)
+    kind = "mjcf" if suffix == ".mjcf" else _kind(text)
+    return Source(path if kind == "mjcf" else text, path.stem, kind, label)
+
+
+def _kind(text: bytes) -> str:
+    """Which module reads an XML text, by its first element."""
+    return "mjcf" if re.match(rb"(?:[^<]|<\?.*?\?>|<!--.*?-->)*<mujoco\b", text, re.S) else "urdf"
 
 
 def _shown(path: Path) -> str:

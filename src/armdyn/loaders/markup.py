@@ -12,8 +12,7 @@ from armdyn.errors import ArmdynError, ModelError, cut, shorten
 
 FOREIGN = {  # what people have in place of a URDF, by its root, and what to do about it
     "sdf": "SDF, which armdyn does not read; convert it to URDF",
-    "mujoco": "MuJoCo's MJCF, which armdyn does not read; convert it to URDF",
-    "xacro": "a xacro macro; expand it first: xacro arm.xacro > arm.urdf",
+    "xacro": "a xacro macro; give the file a name that ends in .xacro, or expand it first",
 }
 DECIMAL = re.compile(r"[-+]?(?:[0-9]++\.?[0-9]*+|\.[0-9]++)(?:[eE][-+]?[0-9]++)?")
 

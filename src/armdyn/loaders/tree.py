@@ -16,6 +16,8 @@ from armdyn.chain.limits import LARGEST
 from armdyn.chain.pose import IDENTITY, Pose, cos_sin
 from armdyn.errors import ModelError, listed, meant, shorten
 
+UNMOVABLE = ("floating", "planar", "ball")  # joints with more than one freedom
+
 
 class TreeLink(NamedTuple):
     """A body: its inertia about its own centre, in a frame that stands at ``inertial`` in it."""
@@ -29,7 +31,7 @@ class TreeJoint(NamedTuple):
     """A joint from one link to another, whose frame it is; it moves about or along ``axis``."""
 
     name: str
-    type: str  # revolute, continuous, prismatic, fixed, floating or planar
+    type: str  # revolute, continuous, prismatic, fixed, or one of UNMOVABLE
     parent: str
     child: str
     origin: Pose = IDENTITY  # of the child link's frame in the parent's, at position 0
@@ -41,14 +43,14 @@ class TreeJoint(NamedTuple):
         """The child link's frame in the parent's, with the joint at ``position`` [rad or m]."""
         if position == 0:
             return self.origin
-        if self.type in ("floating", "planar"):
+        if self.type in UNMOVABLE:
             raise ModelError(
                 f"joint {shorten(self.name)} is {self.type}: it can be locked at 0 only, not at "
                 f"{position}"
             )
         if self.type == "prismatic":
             return self.origin @ Pose.of(np.eye(3), position * np.array(self.axis))
-        return self.origin @ Pose.of(_rotation(self.axis, position))
+        return self.origin @ Pose.of(rotation(self.axis, position))
 
 
 class Tree:
@@ -252,7 +254,7 @@ def _refuse_unmovable(joint: TreeJoint) -> None:
             f"joint {shorten(joint.name)} mimics {shorten(joint.mimics[0])}; expected joints that "
             f"move by themselves: {remedy}"
         )
-    if joint.type in ("floating", "planar"):
+    if joint.type in UNMOVABLE:
         raise ModelError(
             f"joint {shorten(joint.name)} is {joint.type}; expected revolute, continuous, "
             f"prismatic or fixed joints: {remedy}"
@@ -301,7 +303,7 @@ def _position(tree: Tree, joint: TreeJoint, lock: Mapping[str, float]) -> float:
     return position
 
 
-def _rotation(axis: Triple, angle: float) -> np.ndarray:
+def rotation(axis: Triple, angle: float) -> np.ndarray:
     """Rodrigues' formula, exact for quarter turns about coordinate axes."""
     c, s = cos_sin(angle)
     x, y, z = axis
