@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 from armdyn.chain import Chain
 from armdyn.chain.dh import EARTH, SNAP
 from armdyn.chain.limits import MAX_BYTES
+from armdyn.chain.parts import File, assign
 from armdyn.errors import LONGEST, ModelError, cut, listed, meant, shorten
 from armdyn.robot import Robot
 
@@ -59,7 +60,7 @@ def load(
     Raises:
         ModelError: if the source cannot be read, or describes no physical arm.
     """
-    text, name, suffix, label = _read(source)
+    text, name, suffix, label, path = _read(source)
     chain: Chain
     try:
         if suffix == ".toml":
@@ -72,6 +73,7 @@ def load(
         else:
             from armdyn.loaders import urdf
 
+            angle = SNAP if snap is None else snap
             chain = urdf.load(
                 text,
                 name=name,
@@ -79,9 +81,10 @@ def load(
                 tip=tip,
                 lock=lock,
                 gravity=EARTH if gravity is None else gravity,
-                snap=SNAP if snap is None else snap,
+                snap=angle,
                 check=check,
             )
+            assign(chain, "file", File(path, float(angle)) if path else None)
     except ModelError as error:
         raise ModelError(label + str(error).removeprefix(label)) from None
     return Robot(chain)
@@ -94,6 +97,7 @@ class Source(NamedTuple):
     name: str | None = None
     suffix: str = ".urdf"  # the kind of the text
     label: str = ""
+    path: str = ""  # of the file, if it was one
 
 
 def _read(source: str | bytes | os.PathLike[str]) -> Source:
@@ -107,8 +111,9 @@ def _read(source: str | bytes | os.PathLike[str]) -> Source:
     if isinstance(source, str) and source.lstrip("\ufeff \t\r\n").startswith("<"):
         return Source(source)
     if isinstance(source, str) and source in (shipped := _shipped()):
-        with open(os.path.join(MODELS, source + shipped[source]), "rb") as file:
-            return Source(file.read(), source, shipped[source], f"{source}: ")
+        place = os.path.join(MODELS, source + shipped[source])
+        with open(place, "rb") as file:
+            return Source(file.read(), source, shipped[source], f"{source}: ", place)
     from pathlib import Path
 
     try:
@@ -135,7 +140,7 @@ def _read_file(path: Path) -> Source:
     if not text.strip():
         raise ModelError(f"{_shown(path)} is empty; expected an arm in URDF or TOML")
     suffix = ".toml" if path.suffix.lower() == ".toml" else ".urdf"
-    return Source(text, path.stem, suffix, f"{cut(path.name)}: ")
+    return Source(text, path.stem, suffix, f"{cut(path.name)}: ", os.path.abspath(path))
 
 
 def _shown(path: Path) -> str:
