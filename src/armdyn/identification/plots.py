@@ -91,7 +91,7 @@ def draw_torques(place: Any, torques: Torques) -> None:
         axes.set_title(said, loc="left", fontsize="small", parse_math=False)
         _tidy(axes)
     panels[-1].set_xlabel("time [s]")
-    panels[0].legend(frameon=False, fontsize="small", ncols=3, loc="upper right")
+    _legend(panels[0])
 
 
 def draw_parameters(place: Any, estimates: Sequence[Estimate]) -> None:
@@ -108,16 +108,16 @@ def draw_parameters(place: Any, estimates: Sequence[Estimate]) -> None:
         found = {"color": PREDICTED, "markersize": 3.5, "capsize": 2.5, "linewidth": 1.1}
         points = spots[told], values[told], half[told]
         axes.errorbar(*points, fmt="o", label="identified, 95 %", **found)
-        axes.plot(
-            spots[~told], values[~told], "x", color=LEFT_OVER, markersize=5, label="not determined"
-        )
+        if not told.all():
+            unknown = {"color": LEFT_OVER, "markersize": 5, "label": "not determined"}
+            axes.plot(spots[~told], values[~told], "x", **unknown)
         names = [cut(each.name, LONGEST) for each in group]
         axes.set_xticks(spots, names, rotation=90, fontsize="x-small", parse_math=False)
         axes.set_xlim(-0.7, len(group) - 0.3)
         axes.set_ylabel(f"[{unit}]" if unit else "")
         axes.axhline(0.0, color="0.8", linewidth=0.8, zorder=0)
         _tidy(axes)
-    panels[0].legend(frameon=False, fontsize="small", ncols=3, loc="best")
+    _legend(panels[0])
 
 
 def _by_unit(estimates: Sequence[Estimate]) -> dict[str, list[Estimate]]:
@@ -125,6 +125,12 @@ def _by_unit(estimates: Sequence[Estimate]) -> dict[str, list[Estimate]]:
     for each in estimates:
         groups.setdefault(each.unit, []).append(each)
     return groups
+
+
+def _legend(axes: Any) -> None:
+    """Above the panel, where it hides nothing."""
+    place: dict[str, Any] = {"loc": "lower right", "bbox_to_anchor": (1.0, 0.98)}
+    axes.legend(frameon=False, fontsize="small", ncols=3, borderaxespad=0.0, **place)
 
 
 def _tidy(axes: Any) -> None:
