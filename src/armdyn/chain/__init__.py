@@ -17,7 +17,7 @@ from armdyn.chain.dh import EARTH
 from armdyn.chain.flat import flattened
 from armdyn.chain.inertia import Inertia
 from armdyn.chain.minimal import MinimalParameters
-from armdyn.chain.parts import Frame, Joint, Link, assign, locked_at
+from armdyn.chain.parts import File, Frame, Joint, Link, assign, locked_at
 from armdyn.chain.pose import IDENTITY, Pose
 from armdyn.errors import ModelError, cut, shorten, unknown, warn
 
@@ -35,7 +35,8 @@ class Chain:
     E_0 coincides with E_1 at q = 0: the constants of the first row are zero, and what stands
     before joint 1 is ``base`` (E_0 in the base frame). ``tip`` is the tip frame in E_n.
     ``locked`` says which joints of the description were locked, and where. ``notes`` says what
-    a user should know: what was moved, snapped, or found without mass.
+    a user should know: what was moved, snapped, or found without mass. ``file`` is where it was
+    read from, if it was a file.
     """
 
     name: str
@@ -48,6 +49,7 @@ class Chain:
     locked: tuple[tuple[str, float], ...] = ()
     notes: tuple[str, ...] = field(default=(), compare=False)
     check: Check = field(default="error", compare=False)
+    file: File | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
         self._make_plain()
@@ -74,6 +76,8 @@ class Chain:
         assign(self, "base", Pose.given("base", self.base))
         assign(self, "tip", Pose.given("tip", self.tip))
         assign(self, "gravity", given.vector("gravity", self.gravity))
+        if not isinstance(self.file, File | None):
+            raise ModelError(f"{cut(self.name)}: file is a File, not {shorten(self.file)}")
 
     # What it is -----------------------------------------------------------------------------
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from armdyn.chain.given import check_name, exactly, finite, number
 from armdyn.chain.inertia import Inertia
@@ -93,6 +93,13 @@ class Frame:
             )
         assign(self, "link", link)
         assign(self, "pose", Pose.given(f"frame {shorten(self.name)}", self.pose))
+
+
+class File(NamedTuple):
+    """The file that a chain was read from, into which a changed one can be written."""
+
+    path: str
+    snap: float  # the angle within which it was read as a quarter turn [rad]
 
 
 # Making plain data of what was given --------------------------------------------------------

@@ -1,18 +1,28 @@
-"""A chain as text: armdyn's own TOML format."""
+"""A chain as text: armdyn's own TOML format, and URDF."""
 
 from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator, Sequence
+import sys
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
+from xml.sax.saxutils import quoteattr
+
+import numpy as np
 
 from armdyn.chain.checks import Finding
+from armdyn.chain.inertia import Inertia
 from armdyn.chain.parts import Joint, Link
 from armdyn.chain.pose import IDENTITY, Pose
 
 if TYPE_CHECKING:
     from armdyn.chain import Chain
+
+TENSOR = {  # where each attribute of a URDF's <inertia> stands
+    **{"ixx": (0, 0), "ixy": (0, 1), "ixz": (0, 2)},
+    **{"iyy": (1, 1), "iyz": (1, 2), "izz": (2, 2)},
+}
 
 
 def to_toml(chain: Chain) -> str:
@@ -95,3 +105,130 @@ def _value(value: Any) -> str:
     if isinstance(value, Sequence):
         return f"[{', '.join(map(_value, value))}]"
     return repr(float(value))
+
+
+# URDF ---------------------------------------------------------------------------------------
+
+
+def to_urdf(chain: Chain) -> str:
+    """A chain as a URDF of its own: a link a joint, and one without mass for each named frame.
+
+    A link's frame stands where a frame of its name does, if that lies on the joint's axis, else at
+    E_i. The format has no place for gravity, rotors, and friction that differs by direction.
+    """
+    return "\n".join(_urdf_lines(chain)) + "\n"
+
+
+def _urdf_lines(chain: Chain) -> Iterator[str]:
+    root, seen = _root(chain), _seen_at(chain)
+    yield from ('<?xml version="1.0"?>', f"<robot name={quoteattr(chain.name)}>")
+    yield f"  <link name={quoteattr(root)}/>"
+    parent, to_next = root, chain.base
+    for joint, link, own in zip(chain.joints, chain.links, seen, strict=True):
+        origin = to_next @ Pose.mdh(joint.b, joint.beta, joint.theta, joint.d) @ own
+        yield from _moving(joint, parent, link.name, origin, own)
+        yield from (
+            f"  <link name={quoteattr(link.name)}>",
+            *_inertial_lines(link, own),
+            "  </link>",
+        )
+        parent, to_next = link.name, own.inverse()
+    named = {root, *(link.name for link in chain.links)}
+    for frame in chain.frames:
+        if frame.name not in named:
+            held = IDENTITY if frame.link < 0 else seen[frame.link].inverse()
+            carrier = root if frame.link < 0 else chain.links[frame.link].name
+            yield from _fixed(frame.name, carrier, held @ frame.pose)
+            named.add(frame.name)
+    if chain.tip != seen[-1]:
+        yield from _fixed(_unused("tip", named), parent, to_next @ chain.tip)
+    yield "</robot>"
+
+
+def _root(chain: Chain) -> str:
+    """The base link's name: that of a frame that stands there, or one of its own."""
+    there = [frame.name for frame in chain.frames if frame.link < 0 and frame.pose == IDENTITY]
+    return there[0] if there else _unused("base", set(chain.frame_names))
+
+
+def _unused(name: str, named: set[str]) -> str:
+    while name in named:
+        name += "_"
+    return name
+
+
+def _seen_at(chain: Chain) -> list[Pose]:
+    """Where each link's frame stands in E_i."""
+    places = []
+    for joint, link in zip(chain.joints, chain.links, strict=True):
+        pose = chain.find_frame(link.name)[1]
+        on_axis = joint.kind == "P" or pose.translation[:2] == (0.0, 0.0)
+        places.append(pose if on_axis else IDENTITY)
+    return places
+
+
+def _moving(joint: Joint, parent: str, child: str, origin: Pose, own: Pose) -> Iterator[str]:
+    limited = math.isfinite(joint.lower) or math.isfinite(joint.upper)
+    kind = "prismatic" if joint.kind == "P" else "revolute" if limited else "continuous"
+    axis = np.array(own.rotation)[2]  # z of E_i in the link's frame
+    yield f'  <joint name={quoteattr(joint.name)} type="{kind}">'
+    yield from _ends(parent, child, origin)
+    yield f'    <axis xyz="{_spaced(axis)}"/>'
+    limits = {"effort": joint.effort, "velocity": joint.velocity}
+    if limited:
+        largest = sys.float_info.max  # the format has no infinity, and takes none for zero
+        limits["lower"], limits["upper"] = max(joint.lower, -largest), min(joint.upper, largest)
+    said = "".join(f' {key}="{x!r}"' for key, x in limits.items() if math.isfinite(x))
+    if said:
+        yield f"    <limit{said}/>"
+    negative, positive = joint.coulomb
+    if joint.viscous or negative or positive:
+        friction = (positive - negative) / 2
+        yield f'    <dynamics damping="{joint.viscous!r}" friction="{friction!r}"/>'
+    yield "  </joint>"
+
+
+def _fixed(name: str, parent: str, pose: Pose) -> Iterator[str]:
+    yield f"  <link name={quoteattr(name)}/>"
+    yield f'  <joint name={quoteattr(f"fixed to {parent}: {name}")} type="fixed">'
+    yield from _ends(parent, name, pose)
+    yield "  </joint>"
+
+
+def _ends(parent: str, child: str, origin: Pose) -> Iterator[str]:
+    yield f"    <parent link={quoteattr(parent)}/>"
+    yield f"    <child link={quoteattr(child)}/>"
+    yield f'    <origin xyz="{_spaced(origin.translation)}" rpy="{_spaced(rpy(origin))}"/>'
+
+
+def _inertial_lines(link: Link, own: Pose) -> Iterator[str]:
+    if not link.inertia.is_zero:
+        body = link.inertia.seen_from(own.inverse())
+        yield from (f"    {line}" for line in inertial(body))
+
+
+def inertial(body: Inertia) -> list[str]:
+    """The lines of a URDF's <inertial> for a body given in its link's frame."""
+    J = body.about_com
+    tensor = " ".join(f'{key}="{float(J[ij])!r}"' for key, ij in TENSOR.items())
+    return [
+        "<inertial>",
+        f'  <origin xyz="{_spaced(body.com)}" rpy="0 0 0"/>',
+        f'  <mass value="{body.mass!r}"/>',
+        f"  <inertia {tensor}/>",
+        "</inertial>",
+    ]
+
+
+def rpy(pose: Pose) -> tuple[float, float, float]:
+    """Roll, pitch and yaw [rad] of a pose, as URDF has them."""
+    R = np.array(pose.rotation)
+    across = math.hypot(R[2, 1], R[2, 2])
+    pitch = math.atan2(-R[2, 0], across)
+    if across < 1e-9:  # straight up or down, where roll and yaw are one: all of it is yaw
+        return 0.0, pitch, math.atan2(-R[0, 1], R[1, 1])
+    return math.atan2(R[2, 1], R[2, 2]), pitch, math.atan2(R[1, 0], R[0, 0])
+
+
+def _spaced(values: Iterable[float]) -> str:
+    return " ".join(repr(float(x) + 0.0) for x in values)

@@ -8,8 +8,10 @@ from collections.abc import Mapping
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
+from armdyn.chain import Chain
 from armdyn.chain.dh import EARTH, SNAP
 from armdyn.chain.limits import MAX_BYTES
+from armdyn.chain.parts import File, assign
 from armdyn.errors import LONGEST, ModelError, cut, listed, meant, shorten
 from armdyn.robot import Robot
 
@@ -76,9 +78,12 @@ def load(
         options["gravity"] = EARTH if gravity is None and read.kind == "urdf" else gravity
     reader = import_module(f"armdyn.loaders.{read.kind}")  # with its parser, when first needed
     try:
-        return Robot(reader.load(read.text, name=read.name, check=check, **options))
+        chain: Chain = reader.load(read.text, name=read.name, check=check, **options)
     except ModelError as error:
         raise ModelError(read.label + str(error).removeprefix(read.label)) from None
+    if read.kind == "urdf" and read.path:
+        assign(chain, "file", File(read.path, float(options["snap"])))
+    return Robot(chain)
 
 
 class Source(NamedTuple):
@@ -88,6 +93,7 @@ class Source(NamedTuple):
     name: str | None = None
     kind: str = "urdf"  # of text: the module that reads it
     label: str = ""
+    path: str = ""  # of the file, if the text stands in one
 
 
 def _read(source: str | bytes | os.PathLike[str]) -> Source:
@@ -101,8 +107,9 @@ def _read(source: str | bytes | os.PathLike[str]) -> Source:
     if isinstance(source, str) and source.lstrip("\ufeff \t\r\n").startswith("<"):
         return Source(source, kind=_kind(source.encode()))
     if isinstance(source, str) and source in (shipped := _shipped()):
-        with open(os.path.join(MODELS, source + shipped[source]), "rb") as file:
-            return Source(file.read(), source, shipped[source][1:], f"{source}: ")
+        place = os.path.join(MODELS, source + shipped[source])
+        with open(place, "rb") as file:
+            return Source(file.read(), source, shipped[source][1:], f"{source}: ", place)
     from pathlib import Path
 
     try:
@@ -136,7 +143,9 @@ def _read_file(path: Path) -> Source:
 
         return Source(expanded(path, label), path.stem.partition(".")[0], "urdf", label)
     kind = "mjcf" if suffix == ".mjcf" else _kind(text)
-    return Source(path if kind == "mjcf" else text, path.stem, kind, label)
+    if kind == "mjcf":
+        return Source(path, path.stem, kind, label)
+    return Source(text, path.stem, kind, label, os.path.abspath(path))
 
 
 def _kind(text: bytes) -> str:

@@ -24,6 +24,7 @@ class Element(NamedTuple):
     attributes: dict[str, str]
     label: str
     children: list[Element]
+    start: int = 0  # of its tag in the text [byte]
 
     def named(self, tag: str) -> list[Element]:
         """The children of one tag, in the order of the text."""
@@ -135,7 +136,8 @@ class _Builder:
                 f"line {self.parser.CurrentLineNumber}: <{cut(tag)}> is element number "
                 f"{self.elements}; expected at most {MAX_ELEMENTS}"
             )
-        element = Element(tag, attributes, self.label(tag, attributes), [])
+        place = self.parser.CurrentByteIndex
+        element = Element(tag, attributes, self.label(tag, attributes), [], place)
         if self.open:
             self.open[-1].children.append(element)
         else:

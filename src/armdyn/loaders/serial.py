@@ -62,7 +62,7 @@ def to_chain(
         name=name,
         joints=tuple(map(_joint, serial.moving, rows)),
         links=tuple(
-            Link(joint.child, _lumped(tree, group))
+            Link(joint.child, lumped(tree, group))
             for joint, group in zip(serial.moving, fixed[1:], strict=True)
         ),
         base=tidy(axes[0].placement @ rows[0].frame, reach),
@@ -124,7 +124,7 @@ def _extent(
     body, inertia, carried = Inertia(), [0.0], []  # body: all that joint i carries, in its frame
     for i in reversed(range(len(axes))):
         links = (Frame(name, i, pose) for name, (k, pose) in placed.items() if k == i + 1)
-        body += _lumped(tree, list(links))
+        body += lumped(tree, list(links))
         z = np.array(axes[i].direction)
         inertia.append(float(z @ body.matrix @ z) if axes[i].revolute else body.mass)
         carried.append(body.mass)
@@ -145,7 +145,7 @@ def _joint(joint: TreeJoint, row: TableRow) -> Joint:
     return Joint(joint.name, kind, row.b, row.beta, row.d, row.theta, **joint.properties)
 
 
-def _lumped(tree: Tree, frames: Sequence[Frame]) -> Inertia:
+def lumped(tree: Tree, frames: Sequence[Frame]) -> Inertia:
     """The inertia of links fixed to one another; what only rounding left of it is zero."""
     total = Inertia()
     mass = moment = square = 0.0  # the sizes of what is added

@@ -1,0 +1,1 @@
+"""From logs of a real arm to a model of it."""
