@@ -16,7 +16,7 @@ import numpy as np
 
 from armdyn.chain import Chain
 from armdyn.engine import Compilation, calls
-from armdyn.quantities import QUANTITIES, Task, shapes
+from armdyn.quantities import ARGUMENTS, QUANTITIES, Task, shapes
 from benchmarks.arms import states
 from benchmarks.timing import PASSES, ROUNDS, Call, interleaved
 
@@ -89,7 +89,8 @@ def _compile(quantity: str, chain: Chain) -> Compiled:
         if compiled > BRIEF:
             break
     arguments, results = QUANTITIES[quantity].arguments, shapes(chain.n, tasks)
-    function = calls.Function(quantity, arguments, chain.n, results, lambda kind, dtype: address)
+    taken = {name: calls.Argument(ARGUMENTS[name].shape(chain.n)) for name in arguments}
+    function = calls.Function(quantity, taken, results, lambda kind, dtype: address)
     numbers = states(chain)
     out = tuple(np.zeros(shape) for shape in results)
     state = [numbers[argument] for argument in arguments]

@@ -1,8 +1,8 @@
 """For the tests of the call path: kernels of small polynomials, and functions made of them.
 
 The kernels are written in LLVM's language. Entry e of result r is the sum over arguments a of
-x_a[(e + r) % n] x_a[(e + a + 1) % n], in that order and without fma, so that NumPy gives the same
-bits.
+x_a[(e + r) % n_a] x_a[(e + a + 1) % n_a], in that order and without fma, so that NumPy gives the
+same bits; n_a is how many numbers argument a has.
 """
 
 import math
@@ -56,8 +56,10 @@ end:
 class Polynomials:
     """Compiles the kernels of one function, and keeps a record of what was asked for."""
 
-    def __init__(self, arguments=2, n=3, shapes=((3, 3), ()), text=None):
-        self.arguments, self.n, self.shapes = arguments, n, shapes
+    def __init__(self, arguments=2, n=3, shapes=((3, 3), ()), text=None, takes=None):
+        self.takes = takes or ((n,),) * arguments
+        self.sizes = [math.prod(shape) for shape in self.takes]
+        self.arguments, self.shapes = len(self.takes), shapes
         self.text = text
         self.asked = []
         self.engines = []
@@ -73,16 +75,22 @@ class Polynomials:
 
     def expected(self, *values):
         """The results by NumPy, from arrays of one dtype."""
-        rows = np.broadcast_arrays(*values)
+        batches = [x.shape[: x.ndim - len(s)] for x, s in zip(values, self.takes, strict=True)]
+        batch = np.broadcast_shapes(*batches)
+        rows = [
+            np.broadcast_to(x, batch + s).reshape(*batch, n)
+            for x, s, n in zip(values, self.takes, self.sizes, strict=True)
+        ]
         results = []
         for r, shape in enumerate(self.shapes):
             entries = []
             for e in range(math.prod(shape)):
                 total = rows[0].dtype.type(0)
                 for a, x in enumerate(rows):
-                    total = total + x[..., (e + r) % self.n] * x[..., (e + a + 1) % self.n]
+                    n = self.sizes[a]
+                    total = total + x[..., (e + r) % n] * x[..., (e + a + 1) % n]
                 entries.append(total)
-            results.append(np.stack(entries, axis=-1).reshape(rows[0].shape[:-1] + shape))
+            results.append(np.stack(entries, axis=-1).reshape(batch + shape))
         return tuple(results) if len(results) > 1 else results[0]
 
 
@@ -94,7 +102,7 @@ def single(function, dtype):
             f"%at{a} = getelementptr ptr, ptr %in, i64 {a}",
             f"%base{a} = load ptr, ptr %at{a}",
         ]
-        for i in range(function.n):
+        for i in range(function.sizes[a]):
             lines += [
                 f"%p{a}.{i} = getelementptr {kind}, ptr %base{a}, i64 {i}",
                 f"%x{a}.{i} = load {kind}, ptr %p{a}.{i}",
@@ -105,7 +113,8 @@ def single(function, dtype):
             total = "0.0"
             for a in range(function.arguments):
                 here = f"{r}.{e}.{a}"
-                i, j = (e + r) % function.n, (e + a + 1) % function.n
+                n = function.sizes[a]
+                i, j = (e + r) % n, (e + a + 1) % n
                 lines += [
                     f"%m{here} = fmul {kind} %x{a}.{i}, %x{a}.{j}",
                     f"%s{here} = fadd {kind} {total}, %m{here}",
@@ -121,7 +130,7 @@ def single(function, dtype):
 def batch(function, dtype):
     kind = "double" if dtype == "float64" else "float"
     sizes = {
-        "in": [function.n] * function.arguments,
+        "in": function.sizes,
         "out": [math.prod(shape) for shape in function.shapes],
     }
     allocate, shift = "", ""
@@ -153,12 +162,17 @@ FRONTS = [
 ]
 
 
+NAMES = ("q", "qd", "qdd", "tau", *(f"x{k}" for k in range(12)))
+
+
+def arguments_of(polynomials):
+    given = zip(NAMES, polynomials.takes, strict=False)
+    return {name: calls.Argument(shape) for name, shape in given}
+
+
 def function(front, polynomials, options=None):
-    names = ("q", "qd", "qdd", "tau")[: polynomials.arguments]
-    path = calls.CarefulPath(
-        "fused", names, polynomials.n, polynomials.shapes, polynomials, options
-    )
-    return front(path)
+    taken = arguments_of(polynomials)
+    return front(calls.CarefulPath("fused", taken, polynomials.shapes, polynomials, options))
 
 
 def states(*batch, arguments=2, dtype=np.float64, seed=0):

@@ -23,6 +23,7 @@ from tests.kernels import (
     SPIN,
     N,
     Polynomials,
+    arguments_of,
     assert_same_bits,
     function,
     states,
@@ -129,7 +130,7 @@ def test_concurrent_first_calls_compile_once(front):
         time.sleep(0.05)
         return polynomials(kind, dtype)
 
-    f = front(calls.CarefulPath("f", ("q", "qd"), N, polynomials.shapes, slow, None))
+    f = front(calls.CarefulPath("f", arguments_of(polynomials), polynomials.shapes, slow, None))
 
     def first(k):
         barrier.wait()
@@ -150,7 +151,7 @@ def test_a_failed_compilation_is_the_callers_and_may_be_tried_again(front):
             raise failures.pop()
         return polynomials(kind, dtype)
 
-    f = front(calls.CarefulPath("f", ("q", "qd"), N, polynomials.shapes, once, None))
+    f = front(calls.CarefulPath("f", arguments_of(polynomials), polynomials.shapes, once, None))
     with pytest.raises(OSError, match="disk full"):
         f(*states())
     assert_same_bits(f(*states())[0], polynomials.expected(*states())[0])
@@ -200,7 +201,7 @@ def test_a_batch_releases_the_interpreter(front):
 
 def test_the_memory_of_a_call_is_its_own_until_the_answer_is_copied():
     polynomials = Polynomials()
-    path = calls.CarefulPath("f", ("q", "qd"), N, polynomials.shapes, polynomials, None)
+    path = calls.CarefulPath("f", arguments_of(polynomials), polynomials.shapes, polynomials, None)
     f = calls.front_in_python(path)
     f(*states())
     state = path.states64.pop()
@@ -363,9 +364,9 @@ def test_a_batch_at_the_interpreters_end():
     program = """
 import atexit, numpy as np
 from armdyn.engine import calls
-from tests.kernels import Polynomials
+from tests.kernels import Polynomials, arguments_of
 p = Polynomials()
-f = calls.Function("f", ("q", "qd"), 3, p.shapes, p)
+f = calls.Function("f", arguments_of(p), p.shapes, p)
 q = np.ones((50, 3))
 atexit.register(lambda: print(f(q, q, threads=4)[0].sum()))
 """

@@ -304,13 +304,15 @@ def test_calls_of_another_form_are_told_the_options(front):
 
 
 def test_what_a_function_says_of_itself(f):
-    assert (f.name, f.arguments, f.n, f.shapes) == ("fused", ("q", "qd"), 3, ((3, 3), ()))
+    assert (f.name, f.arguments, f.shapes) == ("fused", ("q", "qd"), ((3, 3), ()))
+    assert f.takes == ((3,), (3,))
     assert "fused(q, qd" in f.__doc__
     with pytest.raises(AttributeError):
         f.colour  # noqa: B018
 
 
-@pytest.mark.parametrize("arguments, results", [(0, 1), (5, 1), (1, 0), (1, 33)])
+@pytest.mark.parametrize("arguments, results", [(0, 1), (17, 1), (1, 0), (1, 33)])
 def test_too_many_arguments_or_results(arguments, results):
-    with pytest.raises(ValueError, match="expected 1 to 4 and 1 to 32"):
-        calls.Function("f", ("q",) * arguments, N, ((),) * results, Polynomials())
+    with pytest.raises(ValueError, match="expected 1 to 16 and 1 to 32"):
+        taken = {f"x{k}": calls.Argument((N,)) for k in range(arguments)}
+        calls.Function("f", taken, ((),) * results, Polynomials())

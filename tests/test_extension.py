@@ -12,6 +12,7 @@ from tests.kernels import (
     OUT_LAYOUTS,
     N,
     Polynomials,
+    arguments_of,
     assert_same_bits,
     function,
     read_only,
@@ -32,10 +33,10 @@ def refuse(*values, **keywords):
 def f():
     """Two arguments, results (3, 3) and (); only what C answers by itself is answered."""
     polynomials = Polynomials()
-    path = calls.CarefulPath("f", ("q", "qd"), N, polynomials.shapes, polynomials, None)
+    path = calls.CarefulPath("f", arguments_of(polynomials), polynomials.shapes, polynomials, None)
     for dtype in calls.FLOAT64, calls.FLOAT32:
         path.address("single", dtype), path.address("batch", dtype)
-    yield calls._call.Function(refuse, path.table, 2, N, polynomials.shapes, 100, {})
+    yield calls._call.Function(refuse, path.table, path.takes, polynomials.shapes, 100, {})
     del polynomials  # and the kernels, which nobody else holds
 
 
@@ -147,11 +148,14 @@ def test_c_finds_what_an_option_chose_before():
 
 @pytest.mark.parametrize(
     "arguments",
-    [(), (0, b"", 1, 3, ((),), 1, {}), (0, bytearray(32), 1, 3, [()], 1, {})]
-    + [(0, bytearray(31), 1, 3, ((),), 1, {}), (0, bytearray(32), 5, 3, ((),), 1, {})]
-    + [(0, bytearray(32), 1, 3, ((),) * 33, 1, {}), (0, bytearray(32), 1, 3, ((1,) * 5,), 1, {})]
-    + [(0, bytearray(32), 1, 3, (("a",),), 1, {}), (0, bytearray(32), 1, 3, (3,), 1, {})]
-    + [(0, bytearray(32), 1, 3, ((),), 1, []), (0, bytearray(32), 1, 3, ((),), 1)],
+    [(), (0, b"", ((3,),), ((),), 1, {}), (0, bytearray(32), ((3,),), [()], 1, {})]
+    + [(0, bytearray(31), ((3,),), ((),), 1, {}), (0, bytearray(32), ((3,),) * 17, ((),), 1, {})]
+    + [(0, bytearray(32), (), ((),), 1, {}), (0, bytearray(32), ((3,),), (), 1, {})]
+    + [(0, bytearray(32), (3,), ((),), 1, {}), (0, bytearray(32), ((1,) * 5,), ((),), 1, {})]
+    + [(0, bytearray(32), ((3,),), ((),) * 33, 1, {})]
+    + [(0, bytearray(32), ((3,),), ((1,) * 5,), 1, {})]
+    + [(0, bytearray(32), ((3,),), (("a",),), 1, {}), (0, bytearray(32), ((3,),), (3,), 1, {})]
+    + [(0, bytearray(32), ((3,),), ((),), 1, []), (0, bytearray(32), ((3,),), ((),), 1)],
 )
 def test_c_refuses_to_be_built_wrong(arguments):
     with pytest.raises((TypeError, ValueError, BufferError)):
@@ -162,6 +166,6 @@ def test_what_was_chosen_is_let_go():
     chosen = {"by": {}}
     before = sys.getrefcount(chosen)
     for _ in range(10):
-        calls._call.Function(0, bytearray(32), 1, 3, ((),), 1, chosen)
+        calls._call.Function(0, bytearray(32), ((3,),), ((),), 1, chosen)
     gc.collect()
     assert sys.getrefcount(chosen) == before

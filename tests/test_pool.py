@@ -26,7 +26,9 @@ class Kernel:
 
     def __init__(self, work):
         self.work = KERNEL(lambda read, written, count: work(read[0], written[0], count))
-        self.f = calls.Function("f", ("q",), 1, ((1,),), self.compile)  # which keeps the kernel
+        self.f = calls.Function(  # which keeps the kernel
+            "f", {"q": calls.Argument((1,))}, ((1,),), self.compile
+        )
         self.f(np.ones((3, 1)), threads=1)  # from now on the C front knows the kernel
 
     def compile(self, kind, dtype):

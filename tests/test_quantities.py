@@ -10,7 +10,7 @@ import pytest
 from armdyn import Chain, MethodError, Robot, comparison, export, quantities
 from armdyn.algorithms import catalogue
 from armdyn.comparison import exactness
-from armdyn.quantities import ORDER, QUANTITIES, Result, Task, formula
+from armdyn.quantities import ARGUMENTS, QUANTITIES, Result, Task, formula
 from docs import make_methods, make_quantities
 
 PAGE = make_quantities.PAGE.read_text(encoding="utf-8")
@@ -85,7 +85,9 @@ def test_what_lists_quantities_lists_these():
     asked = {name for name in public if callable(getattr(Robot, name)) and "q" in signature(name)}
     assert asked == set(QUANTITIES)
     for quantity in QUANTITIES.values():
-        assert list(quantity.arguments) == [name for name in ORDER if name in quantity.arguments]
+        assert list(quantity.arguments) == [
+            name for name in ARGUMENTS if name in quantity.arguments
+        ]
 
 
 @pytest.mark.parametrize("name", QUANTITIES)

@@ -12,7 +12,15 @@ import pytest
 import armdyn
 from armdyn.engine import calls
 from armdyn.errors import ShapeError
-from tests.kernels import LAYOUTS, OUT_LAYOUTS, N, Polynomials, assert_same_bits, states
+from tests.kernels import (
+    LAYOUTS,
+    OUT_LAYOUTS,
+    N,
+    Polynomials,
+    arguments_of,
+    assert_same_bits,
+    states,
+)
 
 pytestmark = pytest.mark.skipif(not calls.EXTENSION, reason="the C extension is not built")
 
@@ -27,8 +35,8 @@ class Paths:
 
     def __init__(self, polynomials):
         self.polynomials = polynomials
-        names = ("q", "qd", "qdd", "tau")[: polynomials.arguments]
-        self.careful = calls.CarefulPath("f", names, polynomials.n, polynomials.shapes, polynomials)
+        taken = arguments_of(polynomials)
+        self.careful = calls.CarefulPath("f", taken, polynomials.shapes, polynomials)
         for kind, dtype in itertools.product(("single", "batch"), (calls.FLOAT64, calls.FLOAT32)):
             self.careful.address(kind, dtype)
         self.handed_on = 0
@@ -40,8 +48,7 @@ class Paths:
         self.fast = calls._call.Function(
             hand_on,
             self.careful.table,
-            polynomials.arguments,
-            polynomials.n,
+            polynomials.takes,
             polynomials.shapes,
             100_000,
             {},
@@ -221,7 +228,12 @@ def test_lists_that_seem_to_hold_more_numbers_than_memory(two, depth, threads):
         value = [value] * 10**4
     values = [value, [1.0]], np.zeros(N)
     f = calls._call.Function(
-        lambda *values, **keywords: "handed on", two.careful.table, 2, N, ((N, N), ()), 100, {}
+        lambda *values, **keywords: "handed on",
+        two.careful.table,
+        ((N,),) * 2,
+        ((N, N), ()),
+        100,
+        {},
     )
     assert f(*values, threads=threads) == "handed on"
 

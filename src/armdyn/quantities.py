@@ -11,7 +11,7 @@ no paper counts, are added to what the algorithm computes, and the cheapest meth
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from typing import Any, NamedTuple
@@ -33,6 +33,20 @@ Formula = Callable[..., Any]  # lists of n scalars in, nested lists of scalars o
 Shape = tuple[int, ...]
 
 
+class Argument(NamedTuple):
+    """An array that a quantity depends on: its sizes, as a Result has them, and its meaning.
+
+    The meaning is told to who gave another shape; {n} in it stands for the number of joints.
+    """
+
+    sizes: str
+    meaning: str
+
+    def shape(self, n: int) -> Shape:
+        """Its shape on an arm of n joints."""
+        return shape_of(self.sizes, n)
+
+
 class Result(NamedTuple):
     """An array that a quantity gives: its letter, and its sizes, "n", "10n" or a number each."""
 
@@ -41,8 +55,13 @@ class Result(NamedTuple):
 
     def shape(self, n: int) -> Shape:
         """Its shape on an arm of n joints."""
-        known = {"n": n, "10n": 10 * n}
-        return tuple(known.get(size) or int(size) for size in self.sizes.split())
+        return shape_of(self.sizes, n)
+
+
+def shape_of(sizes: str, n: int) -> Shape:
+    """The shape of an array on an arm of n joints, of its sizes in words."""
+    known = {"n": n, "10n": 10 * n}
+    return tuple(known.get(size) or int(size) for size in sizes.split())
 
 
 @dataclass(frozen=True)
@@ -50,7 +69,7 @@ class Quantity:
     """Something that can be asked of an arm.
 
     Attributes:
-        arguments: what it depends on, names of ORDER.
+        arguments: what it depends on, names of ARGUMENTS.
         results: what it gives, one array or more.
         sentence: what that is, for the documentation and for comments in exported source.
         references: methods that judge the others in fifty digits, the first that applies to an
@@ -73,7 +92,10 @@ class Quantity:
 
 # The table ---------------------------------------------------------------------------------------
 
-ORDER = ("q", "qd", "qdd", "tau")  # of the arguments of several quantities together
+EACH = "one number for each of {n} joints"
+ARGUMENTS: Mapping[str, Argument] = {  # in the order of those of several quantities together
+    name: Argument("n", EACH) for name in ("q", "qd", "qdd", "tau")
+}
 drives, kinematics, kic, regressor = map(Late, ("drives", "kinematics", "kic", "regressor"))
 QUANTITIES: Mapping[str, Quantity] = {
     "mass_matrix": Quantity(
@@ -243,7 +265,7 @@ def program(chain: Chain, tasks: Sequence[Task]) -> Program:
     kept = _Cheapest.found
     if kept is not None and kept[:2] == (chain, tuple(tasks)):
         return kept[2]
-    inputs = dict.fromkeys(arguments(tasks), chain.n)
+    inputs = sizes(chain.n, arguments(tasks))
     formulas = [formula(chain, float, task) for task in tasks]
 
     def together(*state: list[Scalar]) -> tuple[Any, ...]:
@@ -266,7 +288,12 @@ def program(chain: Chain, tasks: Sequence[Task]) -> Program:
 def arguments(tasks: Sequence[Task]) -> tuple[str, ...]:
     """The arguments of some tasks together."""
     taken = {argument for task in tasks for argument in find(task.quantity).arguments}
-    return tuple(argument for argument in ORDER if argument in taken)
+    return tuple(argument for argument in ARGUMENTS if argument in taken)
+
+
+def sizes(n: int, names: Iterable[str]) -> dict[str, int]:
+    """How many numbers each of these arguments has, on an arm of n joints."""
+    return {name: math.prod(ARGUMENTS[name].shape(n)) for name in names}
 
 
 def shapes(n: int, tasks: Sequence[Task]) -> tuple[Shape, ...]:
@@ -403,11 +430,13 @@ def proves_right(chain: Chain, quantity: str, name: str) -> bool:
     """Whether a registered method gives on this arm what the reference gives; logged if not."""
     judge = reference(chain, quantity)
     rng = np.random.default_rng(0)
-    states = rng.uniform(-math.pi, math.pi, (TRIALS, len(find(quantity).arguments), chain.n))
+    given = sizes(chain.n, find(quantity).arguments).values()
+    states = [[rng.uniform(-math.pi, math.pi, size) for size in given] for _ in range(TRIALS)]
 
     def values(method: str) -> np.ndarray:
         compute = formula(chain, float, Task(quantity, method))
-        return np.array([compute(*state) for state in states.tolist()], dtype=float)
+        found = [compute(*(argument.tolist() for argument in state)) for state in states]
+        return np.array(found, dtype=float)
 
     try:
         apart, size = np.abs(values(name) - values(judge)), np.abs(values(judge))

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 
 from armdyn.errors import MethodError, shorten, whole
-from armdyn.quantities import ORDER, Task, shapes
+from armdyn.quantities import ARGUMENTS, Task, shapes, sizes
 
 MOST_BYTES = 4 * 10**9  # of memory, for a batch or for states in fifty digits
 MOST_SECONDS = 3600  # for the stopwatch of a quantity, or for its fifty digits
@@ -27,7 +27,7 @@ def check_sizes(n: int, quantities: Sequence[str], batch: int, states: int, seco
     for name, value in (("batch", batch), ("states", states)):
         if (whole(value) or 0) < 1:
             raise MethodError(f"{name} is {shorten(value)}; expected 1 or more, a whole number")
-    given = 8 * len(ORDER) * n
+    given = 8 * sum(sizes(n, ARGUMENTS).values())
     largest = max(sum(map(math.prod, shapes(n, [Task(name)]))) for name in quantities)
     _check("batch", batch, given + 8 * largest, MOST_BYTES, 1e9, "GB of memory")
     _check("states", states, EXACT_MICROSECONDS * n**2, MOST_SECONDS * 10**6, 3600e6, "hours")

@@ -60,7 +60,7 @@ from armdyn.program.passes import needed
 from armdyn.program.program import Op, Program
 from armdyn.program.tables import Loop
 from armdyn.program.tape import Tape
-from armdyn.quantities import Task, arguments, cheapest, formula
+from armdyn.quantities import Task, arguments, cheapest, formula, sizes
 
 Kind = Literal["literal", "folded", "shared", "program"]
 ON_HAND = "on hand"  # the mark of what shared counts do not charge
@@ -220,7 +220,10 @@ def _tally(chain: Chain, jobs: list[Job], literal: bool) -> dict[str, Counter[st
     tally = Tally()
     arms = [chain.on(float, method.view) for _, method in jobs]
     twists = list(zip(arms[0].Cb, arms[0].Sb, strict=True))
-    state = {name: [Counted(tally) for _ in twists] for name in _state(jobs)}
+    given = sizes(chain.n, _state(jobs))
+    state: dict[str, list[Any]] = {
+        name: [Counted(tally) for _ in range(size)] for name, size in given.items()
+    }
     state["q"] = [Position(tally, twist) for twist in twists]
     with sealing(tally, arms) if literal else nullcontext():
         _run(jobs, arms, state, tally.stage)
@@ -247,7 +250,7 @@ def _record(chain: Chain, jobs: list[Job], shared: bool, stage: str | None) -> t
     """The tape and the program of all jobs; if ``shared``, R_i and d_i are marked as on hand."""
     arms = [chain.on(float, method.view) for _, method in jobs]
     names = _state(jobs)
-    inputs = dict.fromkeys(names, chain.n)
+    inputs = sizes(chain.n, names)
     tape = StageTape(inputs, stage) if shared and stage else Tape(inputs)
     state = dict(zip(names, tape.arguments(), strict=True))
     if shared:

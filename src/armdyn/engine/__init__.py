@@ -18,7 +18,7 @@ from armdyn.engine import cache, calls, forks, jit, processor  # noqa: F401  for
 from armdyn.errors import ArmdynError, warn
 from armdyn.program.passes import place_fma
 from armdyn.program.program import Program
-from armdyn.quantities import Task, arguments, program, shapes
+from armdyn.quantities import ARGUMENTS, Task, arguments, program, shapes
 
 
 def function(
@@ -30,8 +30,10 @@ def function(
     """
     return calls.Function(
         " ".join(task.quantity for task in tasks),
-        arguments(tasks),
-        chain.n,
+        {
+            name: calls.Argument(each.shape(chain.n), each.meaning.format(n=chain.n))
+            for name, each in ((name, ARGUMENTS[name]) for name in arguments(tasks))
+        },
         shapes(chain.n, tasks),
         Compilation(chain, tasks),
         options,

@@ -17,7 +17,7 @@
 #include "_march.h"
 #include "_pool.h"
 
-#define INTERFACE 3 /* of what this module offers; armdyn/engine/calls.py expects the same */
+#define INTERFACE 4 /* of what this module offers; armdyn/engine/calls.py expects the same */
 
 #define READABLE (NPY_ARRAY_C_CONTIGUOUS | NPY_ARRAY_ALIGNED)
 #define WRITABLE (READABLE | NPY_ARRAY_WRITEABLE)
@@ -95,6 +95,15 @@ same(const npy_intp *a, const npy_intp *b, int length)
     return 1;
 }
 
+/* Whether an array holds such a shape for each state of the call. */
+static inline int
+has_shape(PyArrayObject *array, const Call *call, const Shape *shape)
+{
+    return PyArray_NDIM(array) == call->rank + shape->rank &&
+           same(PyArray_DIMS(array), call->batch, call->rank) &&
+           same(PyArray_DIMS(array) + call->rank, shape->dims, shape->rank);
+}
+
 static int
 read_inputs(const Function *self, Call *call, PyObject *const *values)
 {
@@ -102,16 +111,15 @@ read_inputs(const Function *self, Call *call, PyObject *const *values)
         return 0;
     PyArrayObject *first = (PyArrayObject *)values[0];
     call->type = PyArray_TYPE(first);
-    call->rank = PyArray_NDIM(first) - 1;
+    call->rank = PyArray_NDIM(first) - self->arguments[0].rank;
     call->batch = PyArray_DIMS(first);
-    if ((call->type != NPY_DOUBLE && call->type != NPY_FLOAT) || call->rank < 0 ||
-        call->batch[call->rank] != self->n)
+    if ((call->type != NPY_DOUBLE && call->type != NPY_FLOAT) || call->rank < 0)
         return 0;
     call->count = call->rank ? PyArray_MultiplyList(call->batch, call->rank) : 1;
     for (int k = 0; k < self->inputs; k++) {
         PyArrayObject *array = (PyArrayObject *)values[k];
-        if (!is_plain(values[k], call->type, READABLE) || PyArray_NDIM(array) != call->rank + 1 ||
-            !same(PyArray_DIMS(array), call->batch, call->rank + 1))
+        if (!is_plain(values[k], call->type, READABLE) ||
+            !has_shape(array, call, &self->arguments[k]))
             return 0;
         call->in[k] = PyArray_BYTES(array);
     }
@@ -130,15 +138,12 @@ read_out(const Function *self, Call *call)
         const Shape *shape = &self->shapes[k];
         PyObject *object = several ? PyTuple_GET_ITEM(call->out, k) : call->out;
         PyArrayObject *array = (PyArrayObject *)object;
-        if (!is_plain(object, call->type, WRITABLE) ||
-            PyArray_NDIM(array) != call->rank + shape->rank ||
-            !same(PyArray_DIMS(array), call->batch, call->rank) ||
-            !same(PyArray_DIMS(array) + call->rank, shape->dims, shape->rank))
+        if (!is_plain(object, call->type, WRITABLE) || !has_shape(array, call, shape))
             return 0;
         call->to[k] = PyArray_BYTES(array);
         npy_intp length = bytes * shape->numbers;
         for (int i = 0; i < self->inputs; i++)
-            if (overlap(call->to[k], length, call->in[i], bytes * self->n))
+            if (overlap(call->to[k], length, call->in[i], bytes * self->arguments[i].numbers))
                 return 0;
         for (int i = 0; i < k; i++)
             if (overlap(call->to[k], length, call->to[i], bytes * self->shapes[i].numbers))
@@ -270,7 +275,7 @@ do_share(const void *data, int64_t part)
     npy_intp offset = first * (call->type == NPY_FLOAT ? sizeof(float) : sizeof(double));
     char *in[MAX_INPUTS], *to[MAX_RESULTS];
     for (int k = 0; k < self->inputs; k++)
-        in[k] = call->in[k] + offset * self->n;
+        in[k] = call->in[k] + offset * self->arguments[k].numbers;
     for (int k = 0; k < self->results; k++)
         to[k] = call->to[k] + offset * self->shapes[k].numbers;
     all->kernels->batch((const void *const *)in, (void *const *)to,
@@ -315,7 +320,7 @@ run_singly(const Function *self, const Kernels *kernels, Call *call)
     for (npy_intp i = 0; i < call->count; i++) {
         kernels->single((const void *const *)call->in, (void *const *)call->to);
         for (int k = 0; k < self->inputs; k++)
-            call->in[k] += self->n * size;
+            call->in[k] += self->arguments[k].numbers * size;
         for (int k = 0; k < self->results; k++)
             call->to[k] += self->shapes[k].numbers * size;
     }
@@ -379,7 +384,7 @@ static int
 read_shape(PyObject *lengths, Shape *shape)
 {
     if (!PyTuple_Check(lengths) || PyTuple_GET_SIZE(lengths) > MAX_RANK) {
-        PyErr_Format(PyExc_ValueError, "a result of shape %R; at most %d axes", lengths, MAX_RANK);
+        PyErr_Format(PyExc_ValueError, "shape %R; at most %d axes", lengths, MAX_RANK);
         return 0;
     }
     shape->rank = (int)PyTuple_GET_SIZE(lengths);
@@ -391,30 +396,43 @@ read_shape(PyObject *lengths, Shape *shape)
     return !PyErr_Occurred();
 }
 
-/* Function(path, table, inputs, n, shapes, few, chosen) */
+/* Reads a tuple of 1 to most shapes; answers with how many they are, 0 with an error set. */
+static int
+read_shapes(PyObject *given, Shape *shapes, int most)
+{
+    Py_ssize_t count = PyTuple_GET_SIZE(given);
+    if (count < 1 || count > most) {
+        PyErr_Format(PyExc_ValueError, "%zd arguments or results; from 1 to %d", count, most);
+        return 0;
+    }
+    for (Py_ssize_t k = 0; k < count; k++)
+        if (!read_shape(PyTuple_GET_ITEM(given, k), &shapes[k]))
+            return 0;
+    return (int)count;
+}
+
+/* Function(path, table, arguments, shapes, few, chosen) */
 static PyObject *
 function_new(PyTypeObject *type, PyObject *args, PyObject *Py_UNUSED(keywords))
 {
     Function *self = (Function *)type->tp_alloc(type, 0);
-    PyObject *path, *shapes, *chosen;
+    PyObject *path, *arguments, *shapes, *chosen;
     if (!self)
         return NULL;
     self->vectorcall = function_call;
-    if (!PyArg_ParseTuple(args, "Ow*inO!nO!", &path, &self->table, &self->inputs, &self->n,
+    if (!PyArg_ParseTuple(args, "Ow*O!O!nO!", &path, &self->table, &PyTuple_Type, &arguments,
                           &PyTuple_Type, &shapes, &self->few, &PyDict_Type, &chosen))
         goto fail;
     self->path = Py_NewRef(path);
     self->chosen = Py_NewRef(chosen);
-    if (self->table.len != 2 * sizeof(Kernels) || self->inputs < 1 || self->inputs > MAX_INPUTS ||
-        PyTuple_GET_SIZE(shapes) < 1 || PyTuple_GET_SIZE(shapes) > MAX_RESULTS) {
-        PyErr_Format(PyExc_ValueError, "%d arguments and %zd results; from 1 to %d and %d",
-                     self->inputs, PyTuple_GET_SIZE(shapes), MAX_INPUTS, MAX_RESULTS);
+    if (self->table.len != 2 * sizeof(Kernels)) {
+        PyErr_Format(PyExc_ValueError, "a table of %zd bytes", self->table.len);
         goto fail;
     }
-    self->results = (int)PyTuple_GET_SIZE(shapes);
-    for (int k = 0; k < self->results; k++)
-        if (!read_shape(PyTuple_GET_ITEM(shapes, k), &self->shapes[k]))
-            goto fail;
+    self->inputs = read_shapes(arguments, self->arguments, MAX_INPUTS);
+    self->results = self->inputs ? read_shapes(shapes, self->shapes, MAX_RESULTS) : 0;
+    if (!self->results)
+        goto fail;
     return (PyObject *)self;
 
 fail:

@@ -36,10 +36,10 @@ typedef struct {
     PyObject *path;   /* the Python path, which also owns name, arguments, shapes, ... */
     PyObject *chosen; /* dict: option (None: the one without a keyword) -> value -> Function */
     Py_buffer table;  /* Kernels of float64, Kernels of float32; each NULL until compiled */
-    npy_intp n;       /* numbers in one argument of one state */
     npy_intp few;     /* batches of up to so many states stay on one thread if not asked for more */
-    int inputs;       /* the number of arguments */
-    int results;      /* the number of results, and their shapes for one state: */
+    int inputs;       /* the number of arguments, and their shapes for one state: */
+    Shape arguments[MAX_INPUTS];
+    int results;      /* the number of results, and their shapes: */
     Shape shapes[MAX_RESULTS];
     Spares spares[2][RECYCLED]; /* of float64, of float32 */
 } Function;

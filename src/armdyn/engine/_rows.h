@@ -12,9 +12,9 @@
 #define OURS
 #endif
 
-#define MAX_INPUTS 4
+#define MAX_INPUTS 16
 #define MAX_RESULTS 32
-#define MAX_RANK 4  /* axes of a result of one state */
+#define MAX_RANK 4  /* axes of an argument or a result of one state */
 #define MAX_AXES 12 /* axes of an array that is not plain, those of the batch included */
 
 typedef struct {

@@ -235,18 +235,21 @@ is_spread(const View *view)
 
 /* The batch axes of all arguments, broadcast against each other. */
 static int
-broadcast(Axes *batch, const View *views, int count)
+broadcast(const Function *self, Axes *batch, const View *views)
 {
     batch->count = 0;
-    for (int k = 0; k < count; k++)
-        if (batch->count < views[k].axes.count - 1)
-            batch->count = views[k].axes.count - 1;
+    for (int k = 0; k < self->inputs; k++) {
+        int count = views[k].axes.count - self->arguments[k].rank;
+        if (batch->count < count)
+            batch->count = count;
+    }
     for (int i = 0; i < batch->count; i++)
         batch->lengths[i] = 1;
-    for (int k = 0; k < count; k++) {
+    for (int k = 0; k < self->inputs; k++) {
         const Axes *axes = &views[k].axes;
-        npy_intp *lengths = batch->lengths + batch->count - (axes->count - 1);
-        for (int i = 0; i < axes->count - 1; i++)
+        int count = axes->count - self->arguments[k].rank;
+        npy_intp *lengths = batch->lengths + batch->count - count;
+        for (int i = 0; i < count; i++)
             if (lengths[i] == 1)
                 lengths[i] = axes->lengths[i];
             else if (axes->lengths[i] != 1 && axes->lengths[i] != lengths[i])
@@ -255,18 +258,30 @@ broadcast(Axes *batch, const View *views, int count)
     return 1;
 }
 
-/* Gives a view the batch axes that it is broadcast to. */
+/* Gives a view, so many of whose axes are those of a state, the batch axes that it is broadcast
+   to. */
 static void
-spread(View *view, const Axes *batch)
+spread(View *view, int rank, const Axes *batch)
 {
     Axes *axes = &view->axes;
-    int more = batch->count + 1 - axes->count;
-    for (int i = batch->count; i >= 0; i--) {
+    int all = batch->count + rank, more = all - axes->count;
+    for (int i = all - 1; i >= 0; i--) {
         npy_intp length = i >= more ? axes->lengths[i - more] : 1;
         axes->strides[i] = length > 1 ? axes->strides[i - more] : 0;
         axes->lengths[i] = i < batch->count ? batch->lengths[i] : length;
     }
-    axes->count = batch->count + 1;
+    axes->count = all;
+}
+
+/* Whether the last axes of a view are those of such a shape. */
+static int
+ends_with(const View *view, const Shape *shape)
+{
+    int before = view->axes.count - shape->rank;
+    for (int i = 0; before >= 0 && i < shape->rank; i++)
+        if (view->axes.lengths[before + i] != shape->dims[i])
+            return 0;
+    return before >= 0;
 }
 
 /* Looks at the arguments, and finds the type and the batch of the call. */
@@ -277,12 +292,12 @@ view_inputs(const Function *self, Call *call, PyObject *const *values, View *vie
     for (int k = 0; k < self->inputs; k++) {
         View *view = &views[k];
         if (!(is_list(values[k]) ? view_list(view, values[k]) : view_array(view, values[k])) ||
-            view->axes.count == 0 || view->axes.lengths[view->axes.count - 1] != self->n)
+            !ends_with(view, &self->arguments[k]))
             return 0;
         if (view->type != NPY_FLOAT)
             call->type = NPY_DOUBLE;
     }
-    if (!broadcast(batch, views, self->inputs))
+    if (!broadcast(self, batch, views))
         return 0;
     call->rank = batch->count;
     call->batch = batch->lengths;
@@ -396,7 +411,7 @@ prepare(const Function *self, Call *call, PyObject *const *values, Run *run, Axe
     for (int k = 0; k < self->inputs; k++) {
         if (!views[k].data && !fill_view(&views[k], values[k], memory))
             return 0;
-        spread(&views[k], batch);
+        spread(&views[k], self->arguments[k].rank, batch);
         split_into_rows(&run->rows[k], &views[k], call->rank, call->type);
     }
     for (int k = 0; k < self->results; k++)

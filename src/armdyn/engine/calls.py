@@ -5,7 +5,7 @@ A kernel reads and writes plain memory, without checks and without Python:
     void single(const T *const *in, T *const *out)                  one state
     void batch (const T *const *in, T *const *out, int64_t count)   count states, one after another
 
-in[k] points to the k-th argument, n numbers a state, out[k] to the k-th result, in C order; T is
+in[k] points to the k-th argument, out[k] to the k-th result, state after state in C order; T is
 double or float. ``Function`` makes of them what users call: ``f(*arrays, out=None, threads=None)``.
 
 A call takes one of two paths. Both run the same kernels, so a result has the same bits whichever
@@ -29,7 +29,7 @@ from __future__ import annotations
 import functools
 import math
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from ctypes import CFUNCTYPE, PYFUNCTYPE, byref, c_int64, c_size_t, c_void_p
 from inspect import Parameter, signature
 from types import NoneType
@@ -45,7 +45,7 @@ from armdyn.errors import ShapeError, listed, shorten, whole_number
 try:
     from armdyn.engine import _call
 
-    EXTENSION = _call.INTERFACE == 3  # else it was built from an earlier text, and is left alone
+    EXTENSION = _call.INTERFACE == 4  # else it was built from an earlier text, and is left alone
 except (ImportError, AttributeError):
     EXTENSION = False
 
@@ -56,10 +56,17 @@ FLOAT64, FLOAT32 = np.dtype(np.float64), np.dtype(np.float32)
 BATCH = CFUNCTYPE(None, c_void_p, c_void_p, c_int64)  # releases the GIL
 WORTH_THREADS = 3e5  # nanoseconds of work, as estimated, above which threads pay,
 WORTH_THREADS_IN_C = 4e4  # and where the C front spreads it over its own
-MOST_ARGUMENTS, MOST_RESULTS = 4, 32
+MOST_ARGUMENTS, MOST_RESULTS = 16, 32
 SINGLY = 2  # batches of up to so many states are run by the single kernel, as in _call.h
 ALL = slice(None)
 COMPILING = forks.free_in_children(threading.RLock())  # held while a kernel is made
+
+
+class Argument(NamedTuple):
+    """What a call takes: its shape for one state, and what its numbers are, for who gave others."""
+
+    shape: Shape
+    meaning: str = ""
 
 
 class Options(NamedTuple):
@@ -71,13 +78,12 @@ class Options(NamedTuple):
 
 def Function(
     name: str,
-    arguments: tuple[str, ...],
-    n: int,
+    arguments: Mapping[str, Argument],
     shapes: tuple[Shape, ...],
     compile: Compile,
     options: Options | None = None,
 ) -> Callable[..., Any]:
-    """A function of arrays (..., n) that answers with one array, or with a tuple of several.
+    """A function of arrays that answers with one array, or with a tuple of several.
 
     A function may have options, such as ``frame=``. Each value of an option asks for another
     function of the same arrays: ``options.choose(frame="tool0")`` answers with that function, and
@@ -86,8 +92,7 @@ def Function(
 
     Args:
         name: what it computes.
-        arguments: the arguments' names, in order.
-        n: the number of joints.
+        arguments: by name, in order.
         shapes: of each result, for one state.
         compile: called as ``compile("single" | "batch", "float64" | "float32")`` at first need,
             once for each; answers with the kernel's address, good for as long as the function.
@@ -95,16 +100,14 @@ def Function(
             options; ``options.like`` is a Python function that lends its signature and
             documentation. None: there are no options.
     """
-    path = CarefulPath(name, arguments, n, shapes, compile, options)
+    path = CarefulPath(name, arguments, shapes, compile, options)
     return front_in_c(path) if EXTENSION else front_in_python(path)
 
 
 def front_in_c(path: CarefulPath) -> Callable[..., Any]:
     """Answers calls on arrays that kernels can use where they lie."""
     few = int(WORTH_THREADS_IN_C / path.nanoseconds)
-    return _call.Function(
-        path, path.table, len(path.arguments), path.n, path.shapes, few, path.chosen
-    )
+    return _call.Function(path, path.table, path.takes, path.shapes, few, path.chosen)
 
 
 def front_in_python(path: CarefulPath) -> Callable[..., Any]:
@@ -119,7 +122,7 @@ def front_in_python(path: CarefulPath) -> Callable[..., Any]:
             except IndexError:  # none yet, or all in use by other threads
                 return path(*values)
             inputs, kernel, read, written, answer, _, _ = state
-            try:  # a view refuses all but a float64 array (n,); a loop would cost 300 ns
+            try:  # a view refuses all but a float64 vector; a loop would cost 300 ns
                 inputs[0][ALL] = values[0]
                 if count > 1:
                     inputs[1][ALL] = values[1]
@@ -127,6 +130,8 @@ def front_in_python(path: CarefulPath) -> Callable[..., Any]:
                     inputs[2][ALL] = values[2]
                 if count > 3:
                     inputs[3][ALL] = values[3]
+                for k in range(4, count):
+                    inputs[k][ALL] = values[k]
             except (TypeError, ValueError, BufferError, NotImplementedError):
                 give_back(state)
             else:
@@ -145,8 +150,7 @@ class CarefulPath:
     def __init__(
         self,
         name: str,
-        arguments: tuple[str, ...],
-        n: int,
+        arguments: Mapping[str, Argument],
         shapes: tuple[Shape, ...],
         compile: Compile,
         options: Options | None = None,
@@ -160,11 +164,13 @@ class CarefulPath:
         self.__doc__ = f"{name}({', '.join(arguments)}, out=None, threads=None)"
         if options is not None:
             functools.update_wrapper(self, options.like)
-        self.arguments = arguments
-        self.n = n
+        self.arguments = tuple(arguments)
+        self.takes = tuple(argument.shape for argument in arguments.values())
         self.shapes = shapes
+        self._meanings = [argument.meaning for argument in arguments.values()]
         self.table = (c_size_t * 4)()  # addresses: single, batch in float64, then in float32
-        self.nanoseconds = 2 * len(arguments) * n + sum(map(math.prod, shapes)) / 2  # a state
+        given = sum(map(math.prod, self.takes))
+        self.nanoseconds = 2 * given + sum(map(math.prod, shapes)) / 2  # a state
         self.few = int(WORTH_THREADS / self.nanoseconds)
         self.states64: list[State] = []  # not in use by any call
         self.states32: list[State] = []
@@ -259,19 +265,23 @@ class CarefulPath:
 
     def _batch(self, arrays: list[np.ndarray]) -> Shape:
         """The batch axes of all arguments, broadcast against each other."""
-        for name, array in zip(self.arguments, arrays, strict=True):
-            if array.ndim == 0 or array.shape[-1] != self.n:
-                raise ShapeError(
-                    f"{name} has shape {array.shape}; expected (..., {self.n}), one number for "
-                    f"each of {self.n} joints"
-                )
-        shapes = {array.shape[:-1] for array in arrays}
+        shapes = set()
+        for k, (array, shape) in enumerate(zip(arrays, self.takes, strict=True)):
+            at = array.ndim - len(shape)
+            if at < 0 or array.shape[at:] != shape:
+                raise ShapeError(f"{self.arguments[k]} has shape {array.shape}; {self._expects(k)}")
+            shapes.add(array.shape[:at])
         try:
             return shapes.pop() if len(shapes) == 1 else np.broadcast_shapes(*shapes)
         except ValueError:
             pairs = zip(self.arguments, arrays, strict=True)
             found = ", ".join(f"{name} {array.shape}" for name, array in pairs)
             raise ShapeError(f"batch axes do not broadcast: {found}") from None
+
+    def _expects(self, k: int) -> str:
+        """What is expected of the k-th argument."""
+        shape = ", ".join(["...", *map(str, self.takes[k])])
+        return ", ".join(filter(None, [f"expected ({shape})", self._meanings[k]]))
 
     def _targets(
         self, out: Any, batch: Shape, dtype: np.dtype, arrays: list[np.ndarray]
@@ -314,7 +324,8 @@ class CarefulPath:
         self, arrays: list[np.ndarray], targets: list[np.ndarray], batch: Shape, dtype: np.dtype
     ) -> None:
         """A batch of so few states that the batch kernel, made for whole vectors, takes longer."""
-        rows = [np.broadcast_to(array, (*batch, self.n)) for array in arrays]
+        pairs = zip(arrays, self.takes, strict=True)
+        rows = [np.broadcast_to(array, (*batch, *shape)) for array, shape in pairs]
         wholes = [np.asarray(target) for target in targets]
         for where in np.ndindex(*batch):
             self._single(
@@ -331,9 +342,10 @@ class CarefulPath:
     ) -> None:
         if threads is None:
             threads = workers.default_threads() if math.prod(batch) > self.few else 1
-        inputs = [blocks.Rows(array, batch, (self.n,), dtype) for array in arrays]
-        pairs = zip(targets, self.shapes, strict=True)
-        outputs = [blocks.Rows(target, batch, shape, dtype) for target, shape in pairs]
+        inputs, outputs = (
+            [blocks.Rows(array, batch, shape, dtype) for array, shape in zip(*pairs, strict=True)]
+            for pairs in ((arrays, self.takes), (targets, self.shapes))
+        )
         blocks.run(BATCH(self.address("batch", dtype)), inputs, outputs, batch, threads)
 
 
@@ -351,7 +363,7 @@ class State(NamedTuple):
 
 def new_state(path: CarefulPath, dtype: np.dtype) -> State:
     """A state of a function's arguments and results."""
-    arguments = tuple(np.empty(path.n, dtype) for _ in path.arguments)
+    arguments = tuple(np.empty(shape, dtype) for shape in path.takes)
     results = tuple(np.empty(shape, dtype) for shape in path.shapes)
 
     def pointers(arrays: tuple[np.ndarray, ...]) -> Any:
@@ -375,7 +387,7 @@ def new_state(path: CarefulPath, dtype: np.dtype) -> State:
 # What users may give ------------------------------------------------------------------------
 
 
-def parameters_of(arguments: tuple[str, ...], options: Options | None) -> dict[str, Parameter]:
+def parameters_of(arguments: Iterable[str], options: Options | None) -> dict[str, Parameter]:
     """A call's parameters: the arguments, the options, ``out`` and ``threads``."""
     if options is not None:
         found = signature(options.like).parameters
