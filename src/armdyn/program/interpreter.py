@@ -50,14 +50,15 @@ def evaluate(program: Program, inputs: Mapping[str, Sequence[Scalar]]) -> Any:
             else:
                 values.append(rules[op](*(values[arg] for arg in args)))
     numbers = (values[k] for k in program.outputs)
-    results = tuple(_nested(numbers, shape) for shape in program.shapes)
+    results = tuple(nested(numbers, shape) for shape in program.shapes)
     return results[0] if len(results) == 1 else results
 
 
-def _nested(numbers: Iterator[Scalar], shape: tuple[int, ...]) -> Any:
+def nested(numbers: Iterator[Scalar], shape: tuple[int, ...]) -> Any:
+    """The next numbers as nested lists of a shape."""
     if not shape:
         return next(numbers)
-    return [_nested(numbers, shape[1:]) for _ in range(shape[0])]
+    return [nested(numbers, shape[1:]) for _ in range(shape[0])]
 
 
 def divide(a: Scalar, b: Scalar) -> Scalar:

@@ -115,7 +115,17 @@ class Solution(Loop):
     @property
     def operands(self) -> int:
         """How many numbers it takes."""
-        return self.n * (self.n + 1) // 2 + self.n + 1
+        return self.triangle + self.n + 1
+
+    @property
+    def triangle(self) -> int:
+        """How many numbers of M it takes; those of y follow."""
+        return self.n * (self.n + 1) // 2
+
+    def place(self, i: int, j: int) -> int:
+        """Which operand M_ij is."""
+        i, j = max(i, j), min(i, j)
+        return i * (i + 1) // 2 + j
 
     def has(self, index: int) -> bool:
         """Whether there is a result of that index."""

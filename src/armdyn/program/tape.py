@@ -135,8 +135,8 @@ def sqrt(x: Traced) -> Traced:
 
 
 @select_lt.register
-def _(a: Traced, b: Scalar, x: Scalar, y: Scalar) -> Traced:
-    return Traced(a.tape, a.tape.place(SELECT_LT, *map(a.tape.plain, (a, b, x, y))))
+def _(a: Traced, b: Scalar, x: Scalar, y: Scalar) -> Scalar:
+    return a.tape.select(a, b, x, y)
 
 
 @table_of_products.register
@@ -260,10 +260,24 @@ class Tape:
         k = self.place(MUL, a, b) if a <= b else self.place(MUL, b, a)
         return Traced(self, ~k if negative else k)
 
+    def product(self, x: Scalar, y: Scalar) -> Traced | None:
+        """The product of two numbers if it is on the tape already."""
+        if not (isinstance(x, Traced) and isinstance(y, Traced)):
+            return None
+        a, b = sorted(ref if ref >= 0 else ~ref for ref in (x.ref, y.ref))
+        return self.mul(x.ref, y.ref) if (MUL, a, b) in self._places else None
+
     def div(self, a: int, b: int) -> Traced:
         """A / b of signed references."""
         k = self.place(DIV, ~a if a < 0 else a, ~b if b < 0 else b)
         return Traced(self, ~k if (a < 0) != (b < 0) else k)
+
+    def select(self, a: Scalar, b: Scalar, x: Scalar, y: Scalar) -> Scalar:
+        """What ``select_lt`` selects; x itself where y is the same."""
+        both = self.plain(x), self.plain(y)
+        if both[0] == both[1]:
+            return x
+        return Traced(self, self.place(SELECT_LT, self.plain(a), self.plain(b), *both))
 
     def plain(self, x: Scalar) -> int:
         """The place that holds x itself, sign and all."""
