@@ -30,14 +30,19 @@ def function(
     """
     return calls.Function(
         " ".join(task.quantity for task in tasks),
-        {
-            name: calls.Argument(each.shape(chain.n), each.meaning.format(n=chain.n))
-            for name, each in ((name, ARGUMENTS[name]) for name in arguments(tasks))
-        },
+        taken(chain.n, tasks),
         shapes(chain.n, tasks),
         Compilation(chain, tasks),
         options,
     )
+
+
+def taken(n: int, tasks: Sequence[Task]) -> dict[str, calls.Argument]:
+    """What a call of some tasks together takes, on an arm of n joints."""
+    return {
+        name: calls.Argument(each.shape(n), each.meaning.format(n=n))
+        for name, each in ((name, ARGUMENTS[name]) for name in arguments(tasks))
+    }
 
 
 class Kernels:
