@@ -35,12 +35,24 @@ class Derived(NamedTuple):
         """The name of its function: inverse_dynamics_vjp."""
         return f"{self.task.quantity}_{self.kind}"
 
+    @property
+    def sentence(self) -> str:
+        """What it is, for comments in exported source."""
+        task, wrt = self.task.quantity, ", ".join(self.wrt)
+        sums = " + ".join(f"{name} . {result.name}" for result, name in self._weights)
+        return {
+            "derivative": f"The derivatives of {task}, whose last index is that of the argument.",
+            "jvp": f"The derivative of {task} along a direction of {wrt}.",
+            "vjp": f"The gradient of {sums} of {task} with respect to {wrt}.",
+            "hvp": f"The Hessian of {sums} of {task} times a direction of {wrt}.",
+        }[self.kind]
+
     def arguments(self, n: int) -> dict[str, calls.Argument]:
         """What its function takes, on an arm of n joints."""
         plain = taken(n, [self.task])
         found = dict(plain)
         if KINDS[self.kind].weighted:
-            for result, name in zip(self._results, self._cotangents, strict=True):
+            for result, name in self._weights:
                 found[name] = calls.Argument(result.shape(n), f"a weight for each of {result.name}")
         if KINDS[self.kind].directed:
             for name in self.wrt:
@@ -63,7 +75,8 @@ class Derived(NamedTuple):
 
     def program(self, chain: Chain) -> Program:
         """Its program, of a settled task."""
-        made = KINDS[self.kind].derive(program(chain, [self.task]), self.wrt, self._cotangents)
+        cotangents = [name for _, name in self._weights]
+        made = KINDS[self.kind].derive(program(chain, [self.task]), self.wrt, cotangents)
         sizes = {name: math.prod(each.shape) for name, each in self.arguments(chain.n).items()}
         if made.inputs != sizes:
             raise AssertionError(f"{self.name} takes {made.inputs}, not {sizes}")
@@ -74,9 +87,9 @@ class Derived(NamedTuple):
         return find(self.task.quantity).results
 
     @property
-    def _cotangents(self) -> list[str]:
-        """The names of the weights of its results."""
-        return [f"{result.name}_cotangent" for result in self._results]
+    def _weights(self) -> list[tuple[Result, str]]:
+        """The task's results, and what the weights of each are called."""
+        return [(result, f"{result.name}_cotangent") for result in self._results]
 
 
 class Kind(NamedTuple):
