@@ -15,6 +15,7 @@ if TYPE_CHECKING:  # "as" says to type checkers that a name is public
     from armdyn.counting import Count as Count
     from armdyn.counting import count as count
     from armdyn.engine import info as info
+    from armdyn.engine.recorded import compile as compile
     from armdyn.errors import ArmdynError as ArmdynError
     from armdyn.errors import ExportError as ExportError
     from armdyn.errors import IdentificationError as IdentificationError
@@ -67,6 +68,7 @@ _HOMES = {  # of the public names; a room is imported when a name of it is first
     "SimulationError": "errors",
     "TraceError": "errors",
     "compare": "comparison",
+    "compile": "engine.recorded",
     "controllers": "simulation",
     "count": "counting",
     "info": "engine",

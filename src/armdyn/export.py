@@ -13,11 +13,12 @@ import textwrap
 import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import armdyn
 from armdyn.algorithms import catalogue
 from armdyn.chain import Chain, Joint
+from armdyn.engine.derived import KINDS, Derived, with_respect_to
 from armdyn.errors import ExportError, MethodError, as_names, listed, shorten, unknown
 from armdyn.output.files import unfinished
 from armdyn.program.c import Dtype, Function
@@ -68,6 +69,8 @@ def c_files(
     dtype: str = "double",
     methods: Mapping[str, str] | None = None,
     name: str | None = None,
+    derivatives: str | Iterable[str] = (),
+    wrt: str | Sequence[str] | None = None,
 ) -> dict[str, str]:
     """The C files of an arm, by name: header, source, self-test.
 
@@ -81,9 +84,13 @@ def c_files(
         dtype: of all numbers, a name of DTYPES.
         methods: the method for a quantity; the cheapest exact one for those not named.
         name: with which functions and files begin; the arm's own if not given.
+        derivatives: of each quantity, besides itself, "derivative", "jvp", "vjp" or "hvp", which
+            Robot has under the same names.
+        wrt: with respect to which arguments; to all of them if not given.
 
     Raises:
-        MethodError: for a quantity or method that does not exist or does not apply.
+        MethodError: for a quantity, derivative, argument or method that does not exist or does not
+            apply.
         ExportError: for an arm with a constant that the type cannot hold, or an unknown type.
     """
     chain = getattr(robot, "chain", robot)
@@ -98,11 +105,18 @@ def c_files(
     prefix = identifier(chain.name if name is None else name)
     asked = as_names("quantities", quantities)
     tasks = [task.settled(chain) for task in _tasks(asked, methods or {})]
+    derived = _derived(tasks, as_names("derivatives", derivatives), wrt)
     functions = [
         Function(
             program(chain, [task]), f"{prefix}_{task.quantity}", result_names(task), DTYPES[dtype]
         )
         for task in tasks
+    ]
+    functions += [
+        Function(
+            each.program(chain), f"{prefix}_{each.name}", [*each.results(chain.n)], DTYPES[dtype]
+        )
+        for each in derived
     ]
     opening = f"{MARK}{armdyn.__version__}: "
     include = f'#include "{prefix}_dynamics.h"\n'
@@ -110,7 +124,7 @@ def c_files(
     source += [function.definition for function in functions]
     test = f"{opening}the self-test of {prefix}_dynamics.c. */\n{include}\n{selftest(functions)}"
     return {
-        f"{prefix}_dynamics.h": opening + _header(chain, prefix, tasks, functions),
+        f"{prefix}_dynamics.h": opening + _header(chain, prefix, [*tasks, *derived], functions),
         f"{prefix}_dynamics.c": "\n\n".join(source) + "\n",
         f"{prefix}_selftest.c": test,
     }
@@ -138,6 +152,20 @@ def _tasks(quantities: Sequence[str], methods: Mapping[str, str]) -> list[Task]:
             raise MethodError(f"{quantity} has one method only; it cannot be {shorten(method)}")
         catalogue.find(quantity, method)
     return [Task(quantity, methods.get(quantity)) for quantity in dict.fromkeys(quantities)]
+
+
+def _derived(tasks: Sequence[Task], kinds: Sequence[str], wrt: Any) -> list[Derived]:
+    """The derivatives of these kinds, each once, of all tasks."""
+    for kind in kinds:
+        if kind not in KINDS:
+            raise MethodError(unknown("derivative", kind, KINDS))
+    if wrt is not None and not kinds:
+        raise MethodError(f"wrt is {shorten(wrt)}, but no derivative is to be exported")
+    return [
+        Derived(kind, task, with_respect_to(task.quantity, wrt))
+        for kind in dict.fromkeys(kinds)
+        for task in tasks
+    ]
 
 
 HEADER = """\
@@ -185,14 +213,19 @@ extern "C" {{
 """
 
 
-def _header(chain: Chain, prefix: str, tasks: Sequence[Task], functions: Sequence[Function]) -> str:
+def _header(
+    chain: Chain,
+    prefix: str,
+    asked: Sequence[Task | Derived],
+    functions: Sequence[Function],
+) -> str:
     locked = [
         f" * Locked joint: {comment(joint)} at {float(position)!r}.\n"
         for joint, position in chain.locked
     ]
     declarations = [
-        f"{_about(task, function)}\n{function.prototype}"
-        for task, function in zip(tasks, functions, strict=True)
+        f"{_about(each, function)}\n{function.prototype}"
+        for each, function in zip(asked, functions, strict=True)
     ]
     return HEADER.format(
         robot=comment(chain.name),
@@ -212,9 +245,12 @@ def _joint(i: int, joint: Joint) -> str:
     return f" *     {i}: {comment(joint.name)}, {units}, rotor {rotor}"
 
 
-def _about(task: Task, function: Function) -> str:
+def _about(asked: Task | Derived, function: Function) -> str:
     """The comment on a function: its results, the shapes of matrices, the method."""
-    said = [find(task.quantity).sentence]
+    if isinstance(asked, Derived):
+        task, said = asked.task, [asked.sentence]
+    else:
+        task, said = asked, [find(asked.quantity).sentence]
     for name, shape in zip(function.results, function.program.shapes, strict=True):
         if len(shape) > 1:
             said.append(f"{name} is {' x '.join(map(str, shape))}.")

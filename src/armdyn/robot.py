@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from inspect import getattr_static
 from types import MethodType
-from typing import Any, NamedTuple, TypeVar, cast
+from typing import Any, NamedTuple, TypedDict, TypeVar, Unpack, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -15,14 +15,23 @@ from armdyn.chain import Chain
 from armdyn.chain.minimal import MinimalParameters
 from armdyn.engine import calls
 from armdyn.engine import function as compiled_function
-from armdyn.errors import MethodError, shorten, warn
+from armdyn.errors import MethodError, shorten, unknown, warn
 from armdyn.quantities import find
 from armdyn.quantities.registered import refusal
 from armdyn.quantities.tasks import Task, cheapest, program_cost
 
+Names = str | Sequence[str] | None
 Out = np.ndarray | None
 Outs = tuple[np.ndarray, ...] | None  # for several results
 F = TypeVar("F", bound=Callable[..., Any])
+
+
+class Options(TypedDict, total=False):
+    """Of which formulation, frame, and whether with friction; see ``Robot.derivative``."""
+
+    method: str | None
+    frame: str | None
+    friction: bool
 
 
 class MethodRow(NamedTuple):
@@ -91,7 +100,7 @@ class Robot:
         if not isinstance(chain, Chain):
             raise TypeError(f"Robot takes a Chain, not {type(chain).__name__}; see armdyn.load")
         self.chain = chain
-        self._functions: dict[tuple[Task, ...], Callable[..., Any]] = {}
+        self._functions: dict[tuple[Any, ...], Callable[..., Any]] = {}  # by what they compute
 
     # What it is -----------------------------------------------------------------------------
 
@@ -348,6 +357,82 @@ class Robot:
             find(quantity)
         return self._do(*map(Task, quantities))
 
+    # Derivatives ----------------------------------------------------------------------------
+
+    def derivative(
+        self, quantity: str, wrt: Names = None, **options: Unpack[Options]
+    ) -> Callable[..., Any]:
+        """The function that gives all derivatives of a quantity: ``f(q, ...)``.
+
+        It takes the quantity's arguments. The derivative of a result of shape S with respect to an
+        argument x of n numbers has the shape (..., *S, n): the last index is that of x. There is
+        one for each result and each argument of ``wrt``, those of the first result first, in the
+        order of ``wrt``; where there are several they come as a tuple.
+
+        Args:
+            quantity: its name.
+            wrt: with respect to which arguments, one name or several; to all if not given.
+            options: ``method=`` names a formulation in place of the cheapest, ``frame=`` the frame
+                of a quantity that has one. With ``friction=True`` viscous friction counts; that of
+                Coulomb jumps at standstill, and its derivative is 0 everywhere.
+
+        Raises:
+            MethodError: for an unknown name, or an option that the quantity does not have.
+        """
+        return self._derive("derivative", quantity, wrt, options)
+
+    def jvp(
+        self, quantity: str, wrt: Names = None, **options: Unpack[Options]
+    ) -> Callable[..., Any]:
+        """The function that gives a quantity's derivative along a direction.
+
+        ``f(q, ..., q_tangent, ...)`` takes the quantity's arguments, then for each argument of
+        ``wrt`` its tangent, of the same shape. It gives a tangent for each of the quantity's
+        results: Jacobian times vector, without the Jacobian. Options as of ``derivative``.
+        """
+        return self._derive("jvp", quantity, wrt, options)
+
+    def vjp(
+        self, quantity: str, wrt: Names = None, **options: Unpack[Options]
+    ) -> Callable[..., Any]:
+        """The function that gives the gradient of a weighted sum of a quantity's numbers.
+
+        ``f(q, ..., tau_cotangent)`` takes the quantity's arguments, then for each of its results
+        the weights, of the same shape. It gives a gradient for each argument of ``wrt``, of that
+        argument's shape: vector times Jacobian, without the Jacobian, for little more than twice
+        what the quantity costs. Options as of ``derivative``.
+        """
+        return self._derive("vjp", quantity, wrt, options)
+
+    def hvp(
+        self, quantity: str, wrt: Names = None, **options: Unpack[Options]
+    ) -> Callable[..., Any]:
+        """The function that gives Hessian-vector products of a weighted sum of a quantity.
+
+        ``f(q, ..., tau_cotangent, q_tangent, ...)`` takes the quantity's arguments, the weights of
+        its results and a direction of the arguments of ``wrt``. It gives, for each argument of
+        ``wrt``, how the gradient that ``vjp`` gives changes along the direction. Options as of
+        ``derivative``.
+        """
+        return self._derive("hvp", quantity, wrt, options)
+
+    def _derive(
+        self, kind: str, quantity: str, wrt: Names, options: Mapping[str, Any]
+    ) -> Callable[..., Any]:
+        """The compiled function of a derivative."""
+        from armdyn.engine import derived  # most robots never need it
+
+        names = derived.with_respect_to(quantity, wrt)
+        asked = derived.Derived(kind, _with_options(quantity, options), names)
+        function = self._functions.get(asked)
+        if function is None:
+            self.chain.find_frame(asked.task.frame)
+            _warn_if_approximate(asked.task, "a derivative of ")
+            if asked.task.method is not None:
+                asked = asked._replace(task=asked.task.settled(self.chain))
+            function = self._functions.setdefault(asked, derived.function(self.chain, asked))
+        return function
+
     def _do(self, *tasks: Task) -> Callable[..., Any]:
         """The compiled function of some tasks together."""
         tasks = tuple(map(_checked, tasks))
@@ -375,12 +460,22 @@ def _checked(task: Task) -> Task:
     return Task(quantity, method and str(method), frame and str(frame), bool(friction))
 
 
+def _with_options(quantity: str, options: Mapping[str, Any]) -> Task:
+    """The task of a quantity with options, if it has them."""
+    asked = find(quantity)
+    has = {"method": not asked.function, "frame": asked.framed, "friction": bool(asked.friction)}
+    for option in options:
+        if not has.get(option):
+            raise MethodError(unknown(f"option of {quantity}", option, [x for x in has if has[x]]))
+    return _checked(Task(quantity, **options))
+
+
 _warned: set[str] = set()
 
 
-def _warn_if_approximate(task: Task) -> None:
-    """Say once that a method asked for by name is an approximation."""
+def _warn_if_approximate(task: Task, what: str = "") -> None:
+    """Say once that a method asked for by name, or a derivative of it, is an approximation."""
     if task.method is not None and not catalogue.find(task.quantity, task.method).exact:
-        if task.method not in _warned:
-            warn("%s by %s is an approximation", task.quantity, task.method)
-            _warned.add(task.method)
+        if what + task.method not in _warned:
+            warn("%s%s by %s is an approximation", what, task.quantity, task.method)
+            _warned.add(what + task.method)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from armdyn import export
 from armdyn.cli.arguments import add_robot, items, load
+from armdyn.engine.derived import KINDS
 from armdyn.errors import MethodError, shorten
 from armdyn.output import files
 from armdyn.quantities import QUANTITIES
@@ -23,6 +24,17 @@ def add_options(command: argparse.ArgumentParser) -> None:
         default=",".join(export.DEFAULT),
         help=f"what to export, separated by commas: all, or {', '.join(QUANTITIES)} "
         "(default: %(default)s)",
+    )
+    command.add_argument(
+        "--derivative",
+        metavar="LIST",
+        default="",
+        help=f"derivatives of these quantities to export besides: {', '.join(KINDS)}",
+    )
+    command.add_argument(
+        "--wrt",
+        metavar="LIST",
+        help="with respect to which arguments: q, qd, ... (default: all of them)",
     )
     command.add_argument(
         "--to", choices=list(export.WRITERS), default="c", help="the language (default: c)"
@@ -66,6 +78,8 @@ def run(arguments: argparse.Namespace) -> None:
         dtype=arguments.dtype,
         methods=methods(items(arguments.method), quantities),
         name=arguments.name,
+        derivatives=items(arguments.derivative),
+        wrt=None if arguments.wrt is None else items(arguments.wrt),
     )
     for path in export.write(texts, arguments.output, force=arguments.force):
         print(path)

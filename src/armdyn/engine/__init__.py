@@ -31,33 +31,39 @@ def function(
     """
     return calls.Function(
         " ".join(task.quantity for task in tasks),
-        {
-            name: calls.Argument(each.shape(chain.n), each.meaning.format(n=chain.n))
-            for name, each in ((name, ARGUMENTS[name]) for name in arguments(tasks))
-        },
+        taken(chain.n, tasks),
         shapes(chain.n, tasks),
         Compilation(chain, tasks),
         options,
     )
 
 
-class Kernels:
-    """Makes the kernels of one program on a chain, and keeps them in memory while it lives.
+def taken(n: int, tasks: Sequence[Task]) -> dict[str, calls.Argument]:
+    """What a call of some tasks together takes, on an arm of n joints."""
+    return {
+        name: calls.Argument(each.shape(n), each.meaning.format(n=n))
+        for name, each in ((name, ARGUMENTS[name]) for name in arguments(tasks))
+    }
 
-    A kernel that the disk cache has, under the chain and what was asked, is taken from there
-    without tracing. ``asked`` says by its repr all that the program depends on besides the chain
-    and armdyn's own text.
+
+class Code:
+    """Makes the kernels of one program, and keeps them in memory while it lives.
+
+    A kernel that the disk cache has, under the question, is taken from there without tracing.
     """
 
     choices: Sequence[str | None] = ()  # made while tracing; stored with the code
 
-    def __init__(self, chain: Chain, asked: object) -> None:
-        self.chain, self.asked = chain, asked
+    def __init__(self) -> None:
         self._program: Program | None = None
         self._loaded: list[jit.LoadedCode] = []
 
     def trace(self) -> Program:
         """The program without unused instructions, before any other pass."""
+        raise NotImplementedError
+
+    def question(self) -> tuple[str, ...]:
+        """All that the program depends on besides armdyn's own text."""
         raise NotImplementedError
 
     @property
@@ -75,9 +81,7 @@ class Kernels:
 
     def _code(self, kind: str, dtype: str) -> bytes:
         """Object code, from the disk cache or newly made."""
-        # What a user registered is not in armdyn's text: then the program itself is the question.
-        asked = str(self.program) if registered() else repr(self.asked)
-        key = cache.key(self.chain.key, asked, kind, dtype, *fingerprint())
+        key = cache.key(*self.question(), kind, dtype, *fingerprint())
         entry = cache.get(key) if is_as_imported() else None
         if entry is None:
             code = jit.compile(self.program, kind, dtype)
@@ -87,6 +91,22 @@ class Kernels:
         choices, _, code = entry.partition(b"\n")
         self.choices = literal_eval(choices.decode())
         return code
+
+
+class Kernels(Code):
+    """The kernels of a program on a chain.
+
+    ``asked`` says by its repr all that the program depends on besides the chain.
+    """
+
+    def __init__(self, chain: Chain, asked: object) -> None:
+        super().__init__()
+        self.chain, self.asked = chain, asked
+
+    def question(self) -> tuple[str, ...]:
+        """The chain, and what was asked of it."""
+        # What a user registered is not in armdyn's text: then the program itself is the question.
+        return self.chain.key, str(self.program) if registered() else repr(self.asked)
 
 
 class Compilation(Kernels):

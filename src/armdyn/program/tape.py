@@ -129,9 +129,13 @@ def _(angle: Traced) -> tuple[Scalar, Scalar]:
     return Traced(tape, tape.place(SIN, ref)), Traced(tape, tape.place(COS, ref))
 
 
-def sqrt(x: Traced) -> Traced:
-    """The square root."""
-    return Traced(x.tape, x.tape.place(SQRT, x.tape.plain(x)))
+def sqrt(x: Scalar) -> Scalar:
+    """The square root, of a number on a tape or any other."""
+    if isinstance(x, Traced):
+        return Traced(x.tape, x.tape.place(SQRT, x.tape.plain(x)))
+    from armdyn.program.interpreter import sqrt as root  # which a tape alone does not need
+
+    return root(x)
 
 
 @select_lt.register
