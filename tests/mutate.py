@@ -67,6 +67,13 @@ TESTS = {  # of a room or module: the files that would notice, the quickest firs
     "engine/cache.py": ["cache_size", "cache", "cache_key", "cache_text"],
     "engine/calls.py": ["recycling", "extension", "robot", "calls", "call_threads"],
     "engine/workers.py": ["workers", "calls", "call_threads", "forks"],
+    "identification/formats.py": ["logs"],
+    "identification/logs.py": ["logs"],
+    "identification/plots.py": ["identification_plots"],
+    "identification/signals.py": ["signals"],
+    "identification/spans.py": ["identification_write"],
+    "identification/units.py": ["signals"],
+    "identification/write.py": ["identification_write"],
     "loaders": ["bad_input", "sources", "urdf", "toml", "models", "fuzz", "pinocchio"],
     "program/passes.py": ["program", "costs", "llvm"],
 }

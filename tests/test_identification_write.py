@@ -138,6 +138,28 @@ def test_a_shipped_arm_is_read_back_from_urdf(tmp_path, name):
     assert_same_torques(chain, back.chain)
 
 
+@pytest.mark.parametrize(
+    "chain",
+    [
+        *(armdyn.load(name).chain for name in armdyn.robots()),
+        *(Chain.random(5, "RPRRP", seed=seed) for seed in range(3)),
+        armdyn.load(HAND, check="warn", tip="tool", lock={"elbow": 0.3}).chain,
+    ],
+)
+def test_a_chain_as_urdf_has_the_same_frames_limits_and_torques(chain):
+    lopsided = (dataclasses.replace(j, coulomb=(-0.1, 0.1)) for j in without_rotors(chain).joints)
+    chain = dataclasses.replace(chain, joints=tuple(lopsided))
+    text = chain.to_urdf()
+    tip = "tip" if '<link name="tip"/>' in text else None
+    back = armdyn.load(text, gravity=chain.gravity, tip=tip)
+    assert_same_torques(chain, back.chain)
+    robot, q = armdyn.Robot(chain), np.linspace(-0.5, 0.5, chain.n)
+    for frame in (None, *chain.frame_names):
+        np.testing.assert_allclose(robot.pose(q, frame), back.pose(q, frame), rtol=0, atol=1e-14)
+    for limits in ("speed_limits", "effort_limits"):
+        np.testing.assert_array_equal(getattr(robot, limits), getattr(back, limits))
+
+
 @pytest.mark.parametrize("name", ["panda", "puma560"])
 def test_a_shipped_arm_is_read_back_from_toml_bit_for_bit(tmp_path, name):
     chain = identified(armdyn.load(name).chain)

@@ -6,6 +6,8 @@ import re
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import armdyn
 from armdyn import IdentificationError, Log
@@ -228,6 +230,36 @@ def test_what_cannot_be_read_is_refused_by_name(tmp_path, suffix):
     path.write_bytes(b"")
     with pytest.raises(IdentificationError, match=f"log.{suffix}"):
         Log.read(path)
+
+
+@pytest.mark.parametrize("suffix", ["csv", "npz", "parquet"])
+@given(data=st.data())
+def test_a_spoilt_file_is_read_or_refused_and_nothing_else(tmp_path_factory, suffix, data):
+    """Bytes of a good file cut, changed or put in anywhere: a log, or an IdentificationError."""
+    folder = tmp_path_factory.mktemp("spoilt")
+    path = folder / f"log.{suffix}"
+    columns = dict(zip(HEADER.split(","), TABLE.T, strict=True))
+    if suffix == "csv":
+        path.write_text("\n".join([HEADER, *ROWS]))
+    elif suffix == "npz":
+        np.savez_compressed(path, **columns)
+    else:
+        write_parquet(path, columns)
+    text = path.read_bytes()
+    place = data.draw(st.integers(0, len(text)))
+    put = data.draw(st.binary(max_size=8) | st.sampled_from([b",", b"\n", b"nan", b"1e999", b"q1"]))
+    path.write_bytes(text[:place] + put + text[place + data.draw(st.integers(0, 20)) :])
+    try:
+        assert isinstance(Log.read(path), Log)
+    except IdentificationError as error:
+        assert "log." in str(error)
+
+
+def test_an_array_that_is_no_npz_file_is_refused(tmp_path):
+    with open(tmp_path / "log.npz", "wb") as file:
+        np.save(file, TABLE)
+    with pytest.raises(IdentificationError, match="cannot read .*log.npz.*not a zip file"):
+        Log.read(tmp_path / "log.npz")
 
 
 def test_a_parquet_column_of_words_is_refused(tmp_path):

@@ -11,6 +11,7 @@ import armdyn
 from armdyn import IdentificationError, Log
 from armdyn.identification.signals import motions
 from armdyn.identification.units import doubts
+from tests import kr300
 
 pytest.importorskip("scipy", reason="the low-pass filter is SciPy's")
 
@@ -314,3 +315,30 @@ def test_positions_beyond_the_limits_are_named(panda):
     turned = Log(log.t, log.q * DEGREES, log.tau, log.qd * DEGREES, log.qdd * DEGREES)
     said = doubts(robot, motions(turned, None))
     assert any(re.search("joint 'panda_joint4' moves from .* is q in degrees", s) for s in said)
+
+
+@pytest.fixture(scope="module")
+def kuka():
+    return armdyn.Robot(kr300.chain())
+
+
+@pytest.mark.parametrize("name", "ABC")
+def test_a_real_log_raises_no_doubt(kuka, name):
+    found = motions(kr300.log(name), 10.0)
+    assert len(found.segments) == 1 and doubts(kuka, found) == []
+
+
+@pytest.mark.parametrize("name", "ABC")
+def test_of_a_real_log_torques_at_the_motors_are_found_out(kuka, name):
+    """No gear is said that is larger than the real one, but for what the guessed masses are off."""
+    log = kr300.log(name)
+    said = doubts(kuka, motions(Log(log.t, log.q, log.tau / kr300.GEARS), 10.0))
+    gears = {
+        int(match[1]) - 1: float(match[2])
+        for line in said
+        if (match := re.search(r"'joint(\d)' .* at the motor, behind .* (\d\S*)\?", line))
+    }
+    assert len(gears) >= 2 and 0 in gears
+    assert all(gear < 1.5 * kr300.GEARS[i] for i, gear in gears.items())
+    turned = doubts(kuka, motions(Log(log.t, log.q, -log.tau), 10.0))
+    assert sum("is its sign the other way?" in line for line in turned) >= 2

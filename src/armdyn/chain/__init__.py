@@ -242,6 +242,12 @@ class Chain:
 
         return to_toml(self)
 
+    def to_urdf(self) -> str:
+        """This chain as a URDF, without what that has no place for: gravity, rotors."""
+        from armdyn.chain.writers import to_urdf
+
+        return to_urdf(self)
+
     # Where it comes from --------------------------------------------------------------------
 
     @staticmethod

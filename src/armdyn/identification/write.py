@@ -17,7 +17,7 @@ from armdyn.chain.dh import EARTH, SNAP
 from armdyn.chain.inertia import Inertia
 from armdyn.chain.limits import MAX_BYTES
 from armdyn.chain.parts import File
-from armdyn.chain.writers import TENSOR, inertial, to_urdf
+from armdyn.chain.writers import TENSOR, inertial
 from armdyn.errors import IdentificationError, ModelError, cut, listed, shorten
 from armdyn.identification.spans import Edits
 from armdyn.loaders.markup import Element, parse
@@ -61,7 +61,7 @@ def save(
             file = File(os.fspath(template), SNAP if chain.file is None else chain.file.snap)
         if file is None:
             notes.append("the arm comes from no URDF file: it gets one of its own")
-        text = to_urdf(chain).encode() if file is None else _into(file, chain, notes)
+        text = chain.to_urdf().encode() if file is None else _into(file, chain, notes)
     with written(Path(path)) as place:
         place.write_bytes(text)
     return tuple(notes)
