@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-import armdyn
 from armdyn import Chain, ModelError
 from armdyn.algorithms import kinematics
 from armdyn.chain.pose import Pose
 from armdyn.chain.random import _rotation
+from armdyn.loaders import toml
 from armdyn.quantities.tasks import Task, formula
 from tests.arms import with_rotors
 
@@ -37,7 +37,7 @@ def test_a_frame_on_the_base_stands_still_and_is_written():
     chain = CHAIN.with_frame("plate", np.int64(-1), POSE)
     np.testing.assert_array_equal(computed(chain, "pose", Q, frame="plate"), POSE.matrix)
     assert not computed(chain, "jacobian", Q, frame="plate").any()
-    assert armdyn.loaders.toml.load(chain.to_toml()) == chain
+    assert toml.load(chain.to_toml()) == chain
     assert chain.frame_names == [*CHAIN.frame_names, "plate"] and CHAIN.frames == ()
 
 
