@@ -17,7 +17,7 @@ import numpy as np
 from armdyn.chain import Chain
 from armdyn.engine import Compilation, calls
 from armdyn.quantities import ARGUMENTS, QUANTITIES
-from armdyn.quantities.tasks import Task, shapes
+from armdyn.quantities.tasks import Task, quantities_of, shapes
 from benchmarks.arms import states
 from benchmarks.timing import PASSES, ROUNDS, Call, interleaved
 
@@ -65,6 +65,8 @@ def growth(sizes: tuple[int, ...] = SIZES, patience: float = PATIENCE) -> list[G
     with mock.patch.dict("os.environ", ARMDYN_CACHE_DIR=""):
         for quantity in QUANTITIES:
             for n in sizes:
+                if quantity not in quantities_of(Chain.random(n)):
+                    continue
                 one = made[quantity, n] = _compile(quantity, Chain.random(n))
                 if one.trace + one.compile > patience:
                     break

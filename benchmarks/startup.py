@@ -9,7 +9,9 @@ import tempfile
 from dataclasses import dataclass
 from statistics import median
 
+import armdyn
 from armdyn.quantities import QUANTITIES
+from armdyn.quantities.tasks import quantities_of
 
 TORQUE = "inverse_dynamics"  # is measured REPEATS times as often as the others
 REPEATS = 6
@@ -40,7 +42,7 @@ def startup(arms: tuple[str, ...], repeats: int) -> list[Startup]:
     """Import, loading and first use together, with the disk cache empty and from it."""
     found = []
     for name in arms:
-        for quantity in QUANTITIES:
+        for quantity in quantities_of(armdyn.load(name).chain):
             cold, cached = [], []
             for _ in range(repeats * (REPEATS if quantity == TORQUE else 1)):
                 with tempfile.TemporaryDirectory() as directory:

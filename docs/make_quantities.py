@@ -30,7 +30,11 @@ def table() -> str:
 
 def signature(quantity: Quantity) -> str:
     """Its arguments, and the options that change its value."""
-    options = {"frame=None": quantity.framed, "friction=False": quantity.friction}
+    options = {
+        "frame=None": quantity.framed,
+        'axes="base"': quantity.axes,
+        "friction=False": quantity.friction,
+    }
     return ", ".join([*quantity.arguments, *(text for text, there in options.items() if there)])
 
 

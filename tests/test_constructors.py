@@ -141,6 +141,17 @@ MAKERS = {  # what is called, and arguments that are sound
         ARM.with_payload,
         dict(mass=1, com=(0, 0, 1), inertia=np.eye(3), check="warn"),
     ),
+    "with_payload, frame": (ARM.with_payload, dict(mass=1, frame="link1")),
+    "with_frame": (
+        ARM.with_frame,
+        dict(name="eye", link="link1", pose=np.eye(4), check=None),
+    ),
+    "with_frame, base": (ARM.with_frame, dict(name="eye", link=-1, pose=Pose())),
+    "with_friction": (
+        ARM.with_friction,
+        dict(viscous=[0.1, 0.2], coulomb=[[-1, 2], [0, 3]], check="warn"),
+    ),
+    "with_rotors": (ARM.with_rotors, dict(inertia=[0.1, 0.2], check="error")),
     "with_parameters": (
         ARM.with_parameters,
         dict(parameters=ARM.parameters, order="pinocchio", check="warn"),

@@ -55,9 +55,9 @@ def test_every_method_can_be_asked_for_by_name(name):
 @pytest.mark.parametrize("quantity", QUANTITIES)
 def test_compiled_functions_equal_the_formula_in_floats(quantity):
     """On an arm with rotors, prismatic joints and friction."""
-    chain = with_rotors(Chain.random(4, "RPRR", seed=6))
+    chain = with_rotors(Chain.random(6, "RPRRRR", seed=6))
     arm = Robot(chain)
-    state = np.random.default_rng(7).uniform(-2, 2, (3, 4))[: len(QUANTITIES[quantity].arguments)]
+    state = np.random.default_rng(7).uniform(-2, 2, (3, 6))[: len(QUANTITIES[quantity].arguments)]
     task = Task(quantity).settled(chain)
     expected = formula(chain, float, task)(*(row.tolist() for row in state))
     found = getattr(arm, quantity)(*state)

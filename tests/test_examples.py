@@ -12,6 +12,7 @@ SAYS = {  # by example: its arguments, and what it must print
     "compare_formulations": (("two_link",), "least time a call: "),
     "gravity_compensation": ((), "energy of motion: "),
     "export_c": ((), "void ur5_mass_matrix(const double q[6], double M[36]);"),
+    "optimal_control": ((), "converged: True"),
     "million_states": (("20000",), "the last one alone gives the same bits: True"),
 }
 

@@ -19,7 +19,7 @@ from armdyn.program.passes import place_fma
 from armdyn.program.program import Instruction, Op, Program
 from armdyn.program.tape import record
 from armdyn.quantities import QUANTITIES
-from armdyn.quantities.tasks import Task, program
+from armdyn.quantities.tasks import Task, program, quantities_of
 from tests.c_compiler import STRICT, gcc, needs_compiler
 
 CORE = ("mass_matrix", "bias", "forward_dynamics")
@@ -83,8 +83,8 @@ CASES = {
     "puma560": (armdyn.load("puma560").chain, tuple(QUANTITIES)),
     "panda": (armdyn.load("panda").chain, CORE),
     "stanford": (armdyn.load("stanford").chain, CORE),
-    "first slides": (FIRST_SLIDES, tuple(QUANTITIES)),
-    "one joint": (ONE_JOINT, tuple(QUANTITIES)),
+    "first slides": (FIRST_SLIDES, quantities_of(FIRST_SLIDES)),
+    "one joint": (ONE_JOINT, quantities_of(ONE_JOINT)),
 }
 
 

@@ -16,6 +16,7 @@ from armdyn.cli import main
 from armdyn.errors import ExportError
 from armdyn.program.c import literal
 from armdyn.quantities import QUANTITIES
+from armdyn.quantities.tasks import quantities_of
 from tests.c_compiler import CC, STRICT, gcc, needs_compiler
 
 CORE = ("mass_matrix", "bias", "forward_dynamics")
@@ -95,7 +96,8 @@ def test_nothing_undefined_happens_and_nothing_is_touched_out_of_bounds(exported
         [CC, *flags, probe, "-o", tmp_path / "probe"], capture_output=True
     ).returncode:
         pytest.skip("no sanitizers")
-    folder, prefix = exported(Chain.random(3, "PRP", seed=5), QUANTITIES)
+    chain = Chain.random(3, "PRP", seed=5)
+    folder, prefix = exported(chain, quantities_of(chain))
     assert selftest(folder, prefix, *flags)[0] == 0
 
 

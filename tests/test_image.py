@@ -16,8 +16,7 @@ import armdyn
 from armdyn import Chain, Robot, engine
 from armdyn.engine import image, jit, processor
 from armdyn.program import drivers
-from armdyn.quantities import QUANTITIES
-from armdyn.quantities.tasks import Task
+from armdyn.quantities.tasks import Task, quantities_of
 from tests.test_llvm import CALLS
 
 pytestmark = pytest.mark.skipif(not image.LOADABLE, reason="no images here")
@@ -56,8 +55,9 @@ def small():
 # Images -------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("chain", ARMS)
-@pytest.mark.parametrize("quantity", QUANTITIES)
+@pytest.mark.parametrize(
+    "chain, quantity", [(chain, quantity) for chain in ARMS for quantity in quantities_of(chain)]
+)
 def test_every_kernel_has_an_image_that_answers_as_by_llvms_linker(chain, quantity):
     program = engine.Compilation(chain, [Task(quantity)]).program
     for kind in ("single", "batch"):

@@ -5,7 +5,8 @@ import pytest
 from hypothesis import given, settings
 
 from armdyn.algorithms import kinematics, newton_euler
-from armdyn.quantities.tasks import Task, formula
+from armdyn.quantities import AXES
+from armdyn.quantities.tasks import Task, formula, quantities_of
 from tests.arms import moving
 
 STEP = 1e-30  # of the complex step, whose error is its square
@@ -22,6 +23,8 @@ def close(found, expected, tolerance=TIGHT):
 
 
 METHODS = {"energy": None, "regressor": None, "pose": None, "jacobian": None}
+METHODS |= {"jacobian_derivative": None, "acceleration_bias": None}
+METHODS |= {"operational_inertia": None, "operational_inertia_inverse": None}
 
 
 class Robot:
@@ -122,6 +125,46 @@ def test_jacobian_is_the_velocity_of_the_tip(case):
     spin = change[:3, :3] @ pose[:3, :3].T
     twist = [*change[:3, 3], spin[2, 1], spin[0, 2], spin[1, 0]]
     close(robot.jacobian(q) @ qd, twist)
+
+
+@given(moving(2))
+def test_the_jacobian_changes_at_its_derivative(case):
+    chain, q, qd = case
+    for axes in AXES:
+        task = Task("jacobian", axes=axes)
+        change = rate(formula(chain, complex, task), (q, qd))
+        found = formula(chain, float, Task("jacobian_derivative", axes=axes))
+        close(found(q.tolist(), qd.tolist()), change)
+
+
+@given(moving(3))
+def test_the_acceleration_of_the_tip_is_that_of_the_joints_plus_the_bias(case):
+    """d/dt (J qd) = J qdd + acceleration bias."""
+    chain, q, qd, qdd = case
+    robot, jacobian = Robot(chain), formula(chain, complex, Task("jacobian"))
+    twist = rate(lambda x, v: np.array(jacobian(x)) @ np.array(v), (q, qd), (qd, qdd))
+    close(robot.jacobian(q) @ qdd + robot.acceleration_bias(q, qd), twist)
+
+
+@given(moving(1))
+def test_a_wrench_does_positive_work_and_the_joints_feel_its_power(case):
+    """At rest and without gravity: J qdd = A w for M qdd = J^T w, and w . A w is not negative."""
+    chain, q = case
+    robot = Robot(chain)
+    A, J = robot.operational_inertia_inverse(q), robot.jacobian(q)
+    scale = np.sqrt(robot.mass_matrix(q).diagonal())  # solve in units in which M is near to 1
+    M = robot.mass_matrix(q) / np.outer(scale, scale)
+    close(A, (J / scale) @ np.linalg.solve(M, (J / scale).T), 1e-9)
+    assert np.linalg.eigvalsh(A).min() > -1e-12 * np.abs(A).max()
+
+
+@given(moving(1, min_joints=6))
+def test_the_operational_inertia_undoes_its_inverse(case):
+    chain, q = case
+    if "operational_inertia" in quantities_of(chain):
+        A = Robot(chain).operational_inertia_inverse(q)
+        Lambda = Robot(chain).operational_inertia(q)
+        close(Lambda @ A, np.eye(6), 1e-14 * np.abs(Lambda).max() * np.abs(A).max())
 
 
 @given(moving(1))

@@ -250,6 +250,24 @@ def test_loops_have_the_bits_of_the_interpreter_alone_and_in_a_batch(n, looped):
         same_every_way(program, "float64", inputs, [np.moveaxis(np.array(T), -1, 0), np.array(x).T])
 
 
+@pytest.mark.parametrize("n", [2, 9, 17])
+def test_what_a_solution_writes_over_others_still_have(n, looped):
+    """Two solutions that share their matrix, which is a result, and a right side that is used."""
+
+    def several(a, y):
+        M = [[a[n * i + j] * a[n * j + i] + n * (i == j) for j in range(n)] for i in range(n)]
+        right = [2 * x for x in y]
+        first, second = solve(M, right), solve(M, [3 * x for x in right])
+        return first, second, M, [x + r for x, r in zip(first, right, strict=True)]
+
+    program = place_fma(record(several, {"a": n * n, "y": n}))
+    assert len(tables(program)) == 2
+    inputs = awkward(program)
+    for dtype in ("float64", "float32"):
+        expected = Machine(unroll(program), dtype).run("batch", *inputs)
+        same_every_way(program, dtype, inputs, expected)
+
+
 @pytest.mark.parametrize("n", [1, 9, 17])
 def test_loops_have_the_bits_of_unrolled_code_in_float32(n, looped):
     program = place_fma(table_and_solution(n))

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from armdyn import Robot
+from armdyn.quantities.tasks import quantities_of
 from armdyn.robot import Compiled
 from tests.test_robot import ROBOT
 
@@ -25,7 +26,7 @@ def use(robot: Robot, q: np.ndarray, out: np.ndarray) -> None:
     robot.inverse_dynamics(q, q, q, friction=True)
     robot.forward_dynamics(q, q, tau=q, friction=False, method="ldl")
     robot.pose(q, "tool0")
-    robot.jacobian(q, frame="tool0", out=out)
+    robot.jacobian(q, frame="tool0", axes="frame", out=out)
     robot.energy(q, q, out=(out, out))
     Robot.pose(robot, q, "tool0")
     reveal_type(robot.mass_matrix(q))
@@ -63,6 +64,7 @@ WRONG = {
     "robot.mass_matrix(q, out=[1.0])": 'Argument "out" to "mass_matrix" of "Robot" has incompat',
     "robot.bias(q)": 'Missing positional argument "qd" in call to "bias"',
     "robot.bias(q, q, frame='tool0')": 'Unexpected keyword argument "frame" for "bias"',
+    "robot.jacobian(q, axes='local')": 'Argument "axes" to "jacobian" of "Robot" has incompatible',
     "robot.pose(q, 3)": 'Argument 2 to "pose" of "Robot" has incompatible type "int"',
     "robot.gravity(q, friction=True)": 'Unexpected keyword argument "friction" for "gravity"',
     "robot.inverse_dynamics(q, q, q, friction='no')": 'Argument "friction" to "inverse_dynamics"',
@@ -117,7 +119,7 @@ def test_signatures_are_those_of_the_class():
 
 def test_a_call_by_way_of_the_class_is_the_same_call():
     state = np.linspace(-1, 1, ROBOT.n)
-    for name in QUANTITIES:
+    for name in quantities_of(ROBOT.chain):
         arrays = [state] * len(getattr(ROBOT, name).arguments)
         by_class, by_robot = getattr(Robot, name)(ROBOT, *arrays), getattr(ROBOT, name)(*arrays)
         np.testing.assert_equal(by_class, by_robot)

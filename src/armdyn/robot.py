@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from inspect import getattr_static
 from types import MethodType
-from typing import Any, NamedTuple, TypedDict, TypeVar, Unpack, cast
+from typing import Any, Literal, NamedTuple, TypedDict, TypeVar, Unpack, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -16,21 +16,23 @@ from armdyn.chain.minimal import MinimalParameters
 from armdyn.engine import calls
 from armdyn.engine import function as compiled_function
 from armdyn.errors import MethodError, shorten, unknown, warn
-from armdyn.quantities import find
+from armdyn.quantities import AXES, find
 from armdyn.quantities.registered import refusal
 from armdyn.quantities.tasks import Task, cheapest, program_cost
 
 Names = str | Sequence[str] | None
+Axes = Literal["base", "frame"]
 Out = np.ndarray | None
 Outs = tuple[np.ndarray, ...] | None  # for several results
 F = TypeVar("F", bound=Callable[..., Any])
 
 
 class Options(TypedDict, total=False):
-    """Of which formulation, frame, and whether with friction; see ``Robot.derivative``."""
+    """Of which formulation, frame and axes, and whether with friction; see ``Robot.derivative``."""
 
     method: str | None
     frame: str | None
+    axes: Axes
     friction: bool
 
 
@@ -274,10 +276,86 @@ class Robot:
 
     @compiled
     def jacobian(
-        self, q: ArrayLike, frame: str | None = None, *, out: Out = None, threads: int | None = None
+        self,
+        q: ArrayLike,
+        frame: str | None = None,
+        *,
+        axes: Axes = "base",
+        out: Out = None,
+        threads: int | None = None,
     ) -> np.ndarray:
-        """Rows vx vy vz wx wy wz of the tip's or a named frame's origin, base axes (..., 6, n)."""
-        return self._do(Task("jacobian", frame=frame))(q, out=out, threads=threads)
+        """Rows vx vy vz wx wy wz of the tip's or a named frame's origin -> (..., 6, n).
+
+        ``axes="frame"``: in the axes of that frame, in place of the base's.
+        """
+        task = Task("jacobian", frame=frame, axes=axes)
+        return self._do(task)(q, out=out, threads=threads)
+
+    @compiled
+    def jacobian_derivative(
+        self,
+        q: ArrayLike,
+        qd: ArrayLike,
+        frame: str | None = None,
+        *,
+        axes: Axes = "base",
+        out: Out = None,
+        threads: int | None = None,
+    ) -> np.ndarray:
+        """The rate in time of the Jacobian, in the same axes, dJ/dt -> (..., 6, n)."""
+        task = Task("jacobian_derivative", frame=frame, axes=axes)
+        return self._do(task)(q, qd, out=out, threads=threads)
+
+    @compiled
+    def acceleration_bias(
+        self,
+        q: ArrayLike,
+        qd: ArrayLike,
+        frame: str | None = None,
+        *,
+        axes: Axes = "base",
+        out: Out = None,
+        threads: int | None = None,
+    ) -> np.ndarray:
+        """The part dJ/dt qd of a frame's acceleration, which is J qdd + dJ/dt qd -> (..., 6).
+
+        In base axes that is the acceleration of its origin, then its angular acceleration, at
+        constant joint speeds. With ``axes="frame"`` it belongs to the Jacobian in those axes.
+        """
+        task = Task("acceleration_bias", frame=frame, axes=axes)
+        return self._do(task)(q, qd, out=out, threads=threads)
+
+    @compiled
+    def operational_inertia(
+        self,
+        q: ArrayLike,
+        frame: str | None = None,
+        *,
+        axes: Axes = "base",
+        out: Out = None,
+        threads: int | None = None,
+    ) -> np.ndarray:
+        """The inertia that the tip or a named frame shows, (J M^-1 J^T)^-1 with rotors (..., 6, 6).
+
+        In a posture where J is singular every number is infinite or NaN. A frame that cannot move
+        in six directions has none: a MethodError.
+        """
+        task = Task("operational_inertia", frame=frame, axes=axes)
+        return self._do(task)(q, out=out, threads=threads)
+
+    @compiled
+    def operational_inertia_inverse(
+        self,
+        q: ArrayLike,
+        frame: str | None = None,
+        *,
+        axes: Axes = "base",
+        out: Out = None,
+        threads: int | None = None,
+    ) -> np.ndarray:
+        """J M^-1 J^T with rotors, for the tip or a named frame, in any posture -> (..., 6, 6)."""
+        task = Task("operational_inertia_inverse", frame=frame, axes=axes)
+        return self._do(task)(q, out=out, threads=threads)
 
     @compiled
     def influence(
@@ -373,8 +451,9 @@ class Robot:
             quantity: its name.
             wrt: with respect to which arguments, one name or several; to all if not given.
             options: ``method=`` names a formulation in place of the cheapest, ``frame=`` the frame
-                of a quantity that has one. With ``friction=True`` viscous friction counts; that of
-                Coulomb jumps at standstill, and its derivative is 0 everywhere.
+                of a quantity that has one, ``axes=`` the axes. With ``friction=True`` viscous
+                friction counts; that of Coulomb jumps at standstill, and its derivative is 0
+                everywhere.
 
         Raises:
             MethodError: for an unknown name, or an option that the quantity does not have.
@@ -450,20 +529,27 @@ class Robot:
 
 
 def _checked(task: Task) -> Task:
-    """The task in plain names, if its method and frame are names, and friction True or False."""
-    quantity, method, frame, friction = task
+    """The task in plain names, if its method, frame and axes are names, friction True or False."""
+    quantity, method, frame, friction, axes = task
     if not isinstance(friction, bool | np.bool_):
         raise MethodError(f"friction is {shorten(friction)}; expected True or False")
     for option, value in (("method", method), ("frame", frame)):
         if value is not None and not isinstance(value, str):
             raise MethodError(f"method and frame are names, not {option}={shorten(value)}")
-    return Task(quantity, method and str(method), frame and str(frame), bool(friction))
+    if not isinstance(axes, str) or axes not in AXES:
+        raise MethodError(f"axes is {shorten(axes)}; expected {' or '.join(map(repr, AXES))}")
+    return Task(quantity, method and str(method), frame and str(frame), bool(friction), str(axes))
 
 
 def _with_options(quantity: str, options: Mapping[str, Any]) -> Task:
     """The task of a quantity with options, if it has them."""
     asked = find(quantity)
-    has = {"method": not asked.function, "frame": asked.framed, "friction": bool(asked.friction)}
+    has = {
+        "method": not asked.function,
+        "frame": asked.framed,
+        "axes": asked.axes,
+        "friction": bool(asked.friction),
+    }
     for option in options:
         if not has.get(option):
             raise MethodError(unknown(f"option of {quantity}", option, [x for x in has if has[x]]))

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from armdyn.chain.arm import Arm
-from armdyn.spatial import ZERO, Rotation, Scalar, Vector
+from armdyn.spatial import ZERO, Rotation, Row, Scalar, Vector
 
 
 class Placed(NamedTuple):
@@ -85,23 +85,55 @@ def pose(arm: Arm, q: Sequence[Scalar], frame: str | None = None) -> list[list[S
     return [list(row) for row in zip(x, y, z, o, strict=True)] + [[0, 0, 0, 1]]
 
 
-def jacobian(arm: Arm, q: Sequence[Scalar], frame: str | None = None) -> list[list[Scalar]]:
-    """J (6, n): velocity [m/s] then angular velocity [rad/s] of the frame's origin, base axes.
+def jacobian(
+    arm: Arm, q: Sequence[Scalar], frame: str | None = None, axes: str = "base"
+) -> list[Row]:
+    """J (6, n): velocity [m/s] then angular velocity [rad/s] of the frame's origin.
 
-    Column k is (z_k x (p - o_k), z_k) for a revolute joint, (z_k, 0) for a prismatic one, and
-    zero beyond the link that carries the frame.
+    In the axes of the base or, with ``axes="frame"``, in those of the frame itself.
     """
-    link = arm.frame(frame)[0]
-    p = named_frame(arm, q, frame).o
-    columns: list[tuple[Scalar, ...]] = []
-    for k, (_, _, z, o) in enumerate(frames(arm, q)[1:]):
-        if k > link:
-            columns.append((0,) * 6)
-        elif arm.revolute[k]:
-            columns.append((*z.cross(p - o), *z))
-        else:
-            columns.append((*z, *ZERO))
-    return [list(row) for row in zip(*columns, strict=True)]
+    return rows(arm, *columns(arm, q, frame, axes))
+
+
+def columns(
+    arm: Arm, q: Sequence[Scalar], frame: str | None, axes: str
+) -> tuple[list[Vector], list[Vector]]:
+    """The halves of J's columns, velocity and angular velocity, of the joints that move the frame.
+
+    Column k is (z_k x (p - o_k), z_k) for a revolute joint, (z_k, 0) for a prismatic one.
+    """
+    link, _, p = arm.frame(frame)
+    if axes == "frame":
+        placed, p = inward(arm, q, frame), ZERO
+    elif placed := frames(arm, q)[1 : link + 2]:
+        p = placed[-1].o + placed[-1].out(p)
+    joints = list(zip(arm.revolute, placed, strict=False))
+    gT = [E.z.cross(p - E.o) if revolute else E.z for revolute, E in joints]
+    gR = [E.z if revolute else ZERO for revolute, E in joints]
+    return gT, gR
+
+
+def rows(arm: Arm, gT: list[Vector], gR: list[Vector]) -> list[Row]:
+    """Six rows of n numbers, of the halves of columns; zero beyond the joints that have some."""
+    beyond = [ZERO] * (arm.n - len(gT))
+    return [list(row) for half in (gT, gR) for row in zip(*half, *beyond, strict=True)]
+
+
+def inward(arm: Arm, q: Sequence[Scalar], frame: str | None) -> list[Placed]:
+    """E_1, ..., E_l in a named frame (None: the tip), l the link that carries it."""
+    link, (x, y, z), origin = arm.frame(frame)
+    if link < 0:
+        return []
+    R, d = arm.rotations(q), arm.extensions(q)
+    o = -(origin.x * x + origin.y * y + origin.z * z)
+    placed = [Placed(x, y, z, o)]
+    for i in range(link, 0, -1):
+        o = o - d[i] * z
+        x, y = R[i].C * x - R[i].S * y, R[i].S * x + R[i].C * y
+        y, z = R[i].Cb * y - R[i].Sb * z, R[i].Sb * y + R[i].Cb * z
+        o = o - arm.b[i] * x
+        placed.append(Placed(x, y, z, o))
+    return placed[::-1]
 
 
 def energy(arm: Arm, q: Sequence[Scalar], qd: Sequence[Scalar]) -> tuple[Scalar, Scalar]:

@@ -19,7 +19,7 @@ from armdyn.chain.inertia import Inertia
 from armdyn.chain.minimal import MinimalParameters
 from armdyn.chain.parts import File, Frame, Joint, Link, assign, locked_at
 from armdyn.chain.pose import IDENTITY, Pose
-from armdyn.errors import ModelError, cut, shorten, unknown, warn
+from armdyn.errors import ModelError, cut, shorten, unknown, warn, whole
 
 if TYPE_CHECKING:
     from armdyn.chain.random import Structure
@@ -183,14 +183,16 @@ class Chain:
         com: ArrayLike = (0.0, 0.0, 0.0),
         inertia: ArrayLike | None = None,
         check: Check | None = None,
+        frame: str | None = None,
     ) -> Chain:
-        """The same arm carrying a load [kg] in the tip frame.
+        """The same arm carrying a load in the tip frame, or in another.
 
         Args:
             mass: of the load [kg].
-            com: its centre of mass in the tip frame (3,) [m].
-            inertia: its tensor about its own centre, in the tip's axes (3, 3) [kg m^2].
+            com: its centre of mass in that frame (3,) [m].
+            inertia: its tensor about its own centre, in that frame's axes (3, 3) [kg m^2].
             check: "error" or "warn", see ``armdyn.load``; this chain's own if not given.
+            frame: a name of ``frame_names``; the tip if not given.
         """
         tensor = np.zeros((3, 3)) if inertia is None else inertia
         about_com = given.exactly("payload: inertia", tensor, (3, 3))
@@ -199,9 +201,76 @@ class Chain:
         load = Inertia.from_com(weight, given.vector("payload: com", com), about_com)
         for finding in load.findings():
             raise ModelError(f"payload: {finding}")
-        last = self.links[-1]
-        body = last.inertia + load.seen_from(self.tip)
-        return self._with(check, links=(*self.links[:-1], Link(last.name, body)))
+        i, pose = self.find_frame(frame)
+        if i < 0:
+            raise ModelError(
+                f"payload: frame {shorten(frame)} is fixed to the base, and never moves"
+            )
+        link = self.links[i]
+        body = Link(link.name, link.inertia + load.seen_from(pose))
+        return self._with(check, links=(*self.links[:i], body, *self.links[i + 1 :]))
+
+    def with_frame(
+        self,
+        name: str,
+        link: str | int | None = None,
+        pose: Pose | ArrayLike = IDENTITY,
+        check: Check | None = None,
+    ) -> Chain:
+        """The same arm with one more named frame.
+
+        Args:
+            name: of the frame.
+            link: the link or frame that it is fixed to, a name of ``frame_names``; the tip if not
+                given; -1 is the base.
+            pose: where it stands in that; a Pose or a matrix (4, 4).
+            check: "error" or "warn", see ``armdyn.load``; this chain's own if not given.
+        """
+        carrier, place = (-1, IDENTITY) if whole(link) == -1 else self.find_frame(link)  # type: ignore[arg-type]
+        there = place @ Pose.given("pose", pose)
+        return self._with(check, frames=(*self.frames, Frame(name, carrier, there)))
+
+    def with_friction(
+        self,
+        viscous: ArrayLike | None = None,
+        coulomb: ArrayLike | None = None,
+        check: Check | None = None,
+    ) -> Chain:
+        """The same arm with other friction; what is not given stays as it is.
+
+        Args:
+            viscous: torque a speed, of each joint (n,) or one number for all [N m s/rad or N s/m].
+            coulomb: a magnitude a joint (n,) or one for all, or (at negative, at positive speed)
+                of each (n, 2) [N m or N].
+            check: "error" or "warn", see ``armdyn.load``; this chain's own if not given.
+        """
+        changes = {}
+        if viscous is not None:
+            changes["viscous"] = given.column("viscous", viscous, (self.n,))
+        if coulomb is not None:
+            changes["coulomb"] = given.coulomb(coulomb, self.n)
+        if not changes:
+            raise ModelError("with_friction takes viscous=, coulomb=, or both; neither was given")
+        return self._with_joints(check, changes)
+
+    def with_rotors(self, inertia: ArrayLike, check: Check | None = None) -> Chain:
+        """The same arm with other rotors.
+
+        Args:
+            inertia: of each motor, reflected to its joint (the motor's own times the gear ratio
+                squared) (n,), or one number for all [kg m^2 or kg].
+            check: "error" or "warn", see ``armdyn.load``; this chain's own if not given.
+        """
+        column = given.column("inertia", inertia, (self.n,))
+        return self._with_joints(check, {"rotor_inertia": column})
+
+    def _with_joints(self, check: Check | None, changes: dict[str, np.ndarray]) -> Chain:
+        columns = {key: column.tolist() for key, column in changes.items()}
+        joints = (
+            dataclasses.replace(joint, **{key: columns[key][i] for key in columns})
+            for i, joint in enumerate(self.joints)
+        )
+        return self._with(check, joints=tuple(joints))
 
     def with_parameters(
         self, parameters: ArrayLike, order: str = "pinocchio", check: Check | None = None

@@ -228,7 +228,7 @@ def build(
     motors = {
         "rotor_inertia": given.column("rotor_inertia", rotor_inertia, (n,)).tolist(),
         "viscous": given.column("viscous", viscous, (n,)).tolist(),
-        "coulomb": _friction(coulomb, n).tolist(),
+        "coulomb": given.coulomb(coulomb, n).tolist(),
         "lower": bounds[:, 0].tolist(),
         "upper": bounds[:, 1].tolist(),
     }
@@ -259,15 +259,6 @@ def _length(columns: Mapping[str, ArrayLike], joints: str | Sequence[str] | None
         raise ModelError(f"joints must be a letter a joint, such as 'RRP', not {shorten(joints)}")
     given.check_count(n)
     return n
-
-
-def _friction(coulomb: ArrayLike, n: int) -> np.ndarray:
-    """(at negative, at positive speed) of each joint, from that or from magnitudes, (n, 2)."""
-    friction = given.numbers("coulomb", coulomb)
-    if friction.ndim < 2:
-        sizes = np.abs(given.column("coulomb", coulomb, (n,)))
-        return np.column_stack([0.0 - sizes, sizes])
-    return given.column("coulomb", coulomb, (n, 2))
 
 
 @np.errstate(over="ignore", invalid="ignore")  # what overflows is found not finite

@@ -97,6 +97,14 @@ def column(name: str, value: ArrayLike, shape: tuple[int, ...]) -> np.ndarray:
         raise ModelError(f"{name} must be {expected}, not {shorten(value)}") from None
 
 
+def coulomb(value: ArrayLike, n: int) -> np.ndarray:
+    """(at negative, at positive speed) of each joint, from that or from magnitudes, (n, 2)."""
+    if numbers("coulomb", value).ndim == 2:
+        return column("coulomb", value, (n, 2))
+    sizes = np.abs(column("coulomb", value, (n,)))
+    return np.column_stack([0.0 - sizes, sizes])
+
+
 @np.errstate(over="ignore", invalid="ignore")
 def is_symmetric(J: np.ndarray) -> bool:
     """Whether a tensor (3, 3) is symmetric to the digits it is printed with."""

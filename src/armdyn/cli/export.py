@@ -11,6 +11,7 @@ from armdyn.engine.derived import KINDS
 from armdyn.errors import MethodError, shorten
 from armdyn.output import files
 from armdyn.quantities import QUANTITIES
+from armdyn.quantities.tasks import quantities_of
 
 HELP = "write an arm's dynamics as source: C99"
 
@@ -71,9 +72,10 @@ def run(arguments: argparse.Namespace) -> None:
     """Write an arm's dynamics as source, and say where."""
     files.check_name(arguments.output)
     asked = items(arguments.quantity)
-    quantities = list(QUANTITIES) if asked == ["all"] else asked
+    chain = load(arguments).chain
+    quantities = quantities_of(chain) if asked == ["all"] else asked
     texts = export.WRITERS[arguments.to](
-        load(arguments).chain,
+        chain,
         quantities,
         dtype=arguments.dtype,
         methods=methods(items(arguments.method), quantities),

@@ -60,7 +60,7 @@ from armdyn.program.passes import needed
 from armdyn.program.program import Op, Program
 from armdyn.program.tables import Loop
 from armdyn.program.tape import Tape
-from armdyn.quantities import sizes
+from armdyn.quantities import find, sizes
 from armdyn.quantities.tasks import Task, arguments, cheapest, formula
 
 Kind = Literal["literal", "folded", "shared", "program"]
@@ -101,7 +101,8 @@ def count(
     Args:
         robot: a Robot or a Chain.
         quantity: its name, or several names for quantities that are computed together.
-        method: its name; the cheapest exact method of each quantity if not given.
+        method: its name; the cheapest exact method of each quantity if not given. Of a quantity
+            that has one method only the name is not given; that of a frame is counted for the tip.
         kind: "literal", "folded", "shared" or "program"; the text of this module explains them.
         stage: count only what is done inside this stage of the method. Stages within it are part
             of it. A ``shared`` count takes the stage alone: what it is handed is on hand, what
@@ -166,7 +167,7 @@ def _jobs(chain: Chain, quantity: Asked, method: str | None) -> list[Job]:
         if set(together) == set(names) and found.name == method
     ]
     if not jobs:
-        jobs = [((name,), catalogue.find(name, method or cheapest(chain, name))) for name in names]
+        jobs = [((name,), _method(chain, name, method)) for name in names]
     natural = chain.on(float)
     for quantities, found in jobs:
         reason = found.refuses(natural)
@@ -174,6 +175,18 @@ def _jobs(chain: Chain, quantity: Asked, method: str | None) -> list[Job]:
             what = f"{' and '.join(quantities)} by {found.name}"
             raise MethodError(f"{what} does not apply to {shorten(chain.name)}: {reason}")
     return jobs
+
+
+def _method(chain: Chain, quantity: str, name: str | None) -> Method:
+    """The method of that name, or the cheapest; that of a quantity which has one only."""
+    asked = find(quantity)
+    if not asked.function:
+        return catalogue.find(quantity, name or cheapest(chain, quantity))
+    if name is not None:
+        raise MethodError(f"{quantity} has one method only; it cannot be {shorten(name)}")
+    Task(quantity).settled(chain)
+    function = asked.function() if asked.of else asked.function
+    return Method(quantity, function, "armdyn", of=asked.of)
 
 
 def _without_rotors(chain: Chain) -> Chain:

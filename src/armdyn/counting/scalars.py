@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from armdyn.program.tape import Valueless
-from armdyn.spatial import sincos
+from armdyn.spatial import select_lt, sincos
 
 
 class Tally:
@@ -141,3 +141,9 @@ class Turn(Counted):
 @sincos.register
 def _(angle: Position) -> tuple[Turn, Turn]:
     return Turn(angle.tally, angle.twist), Turn(angle.tally, angle.twist)
+
+
+@select_lt.register
+def _(a: Counted, b: Any, x: Any, y: Any) -> Counted:
+    """A choice between numbers is no operation."""
+    return Counted(a.tally)

@@ -1,7 +1,8 @@
 """Where the tables of a program lie while a kernel runs, and how numbers get there and away.
 
 The areas of all tables begin the scratch array. A value that a table needs waits there, at the
-place of the operand, from the time it is made. Results that are a run of a table's numbers are
+place of the operand, from the time it is made; one that others need too does not where the table
+writes over its operands, as a solution does. Results that are a run of a table's numbers are
 copied when the table is finished; in the kernel for one state a table that is a whole result is
 made there.
 """
@@ -9,6 +10,7 @@ made there.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Collection, Iterator
 from typing import Any
 
@@ -67,10 +69,13 @@ class Areas:
     def slots(self, work: Collection[int]) -> dict[int, int]:
         """Where the values that tables need wait, if they are among those made by ``work``."""
         found: dict[int, int] = {}
+        uses = Counter(self.program.outputs)
+        uses.update(arg for _, args, _ in self.program.instructions for arg in args)
         for k, begin in self.places.items():
-            args = self.program.instructions[k].args
+            op, args, _ = self.program.instructions[k]
             for arg, place in zip(args, self.layouts[k].operands, strict=True):
-                if arg in work and place >= 0:
+                stays = op is Op.PRODUCTS or uses[arg] == 1
+                if arg in work and place >= 0 and stays:
                     found.setdefault(arg, begin + place)
         return found
 

@@ -67,7 +67,13 @@ class Quantity:
         references: methods that judge the others in fifty digits, the first that applies to an
             arm; none prepares constants in doubles. Empty where there is one method only.
         function: the algorithm, where there is one only; the catalogue has the others.
+        of: what the algorithm is made of, quantities of the catalogue, each computed by the
+            cheapest method; then ``function`` makes the algorithm of functions that compute these,
+            and where it is given none, of those that a paper would take.
         framed: whether it is that of a frame, the tip if none is named.
+        axes: whether it can be had in the frame's axes, too, in place of the base's.
+        refuses: why it does not exist for a frame of an arm, ``refuses(arm, frame)``; None if it
+            does.
         rotors: adds to a result what rotors contribute, ``rotors(arm, result, *state)``.
         friction: makes a formula with friction of one without, ``friction(arm, formula)``.
     """
@@ -77,18 +83,23 @@ class Quantity:
     sentence: str
     references: tuple[str, ...] = ()
     function: Formula | None = None
+    of: tuple[str, ...] = ()
     framed: bool = False
+    axes: bool = False
+    refuses: Callable[[Arm, str | None], str | None] | None = None
     rotors: Formula | None = None
     friction: Callable[[Arm, Formula], Formula] | None = None
 
 
 # The table ---------------------------------------------------------------------------------------
 
+AXES = ("base", "frame")  # in which vectors of a frame are expressed
 EACH = "one number for each of {n} joints"
 ARGUMENTS: Mapping[str, Argument] = {  # in the order of those of several quantities together
     name: Argument("n", EACH) for name in ("q", "qd", "qdd", "tau")
 }
 drives, kinematics, kic, regressor = map(Late, ("drives", "kinematics", "kic", "regressor"))
+frame_motion, operational = map(Late, ("frame_motion", "operational"))
 QUANTITIES: Mapping[str, Quantity] = {
     "mass_matrix": Quantity(
         ("q",),
@@ -149,6 +160,43 @@ QUANTITIES: Mapping[str, Quantity] = {
         "Rows vx vy vz wx wy wz of the tip's origin, a column for each joint's speed; base axes.",
         function=kinematics.jacobian,
         framed=True,
+        axes=True,
+    ),
+    "jacobian_derivative": Quantity(
+        ("q", "qd"),
+        (Result("Jd", "6 n"),),
+        "The rate in time of the Jacobian, dJ/dt.",
+        function=frame_motion.jacobian_derivative,
+        framed=True,
+        axes=True,
+    ),
+    "acceleration_bias": Quantity(
+        ("q", "qd"),
+        (Result("a", "6"),),
+        "The tip's acceleration at constant joint speeds, dJ/dt qd: of its origin, then angular.",
+        function=frame_motion.acceleration_bias,
+        framed=True,
+        axes=True,
+    ),
+    "operational_inertia": Quantity(
+        ("q",),
+        (Result("Lambda", "6 6"),),
+        "The inertia that the tip shows, with rotors: Lambda = (J M^-1 J^T)^-1. Where J is "
+        "singular its numbers are infinite or NaN.",
+        function=operational.inertia,
+        of=("mass_matrix",),
+        framed=True,
+        axes=True,
+        refuses=operational.refuses,
+    ),
+    "operational_inertia_inverse": Quantity(
+        ("q",),
+        (Result("A", "6 6"),),
+        "The tip's acceleration under a wrench at rest, with rotors: J M^-1 J^T, in any posture.",
+        function=operational.inertia_inverse,
+        of=("mass_matrix",),
+        framed=True,
+        axes=True,
     ),
     "influence": Quantity(
         ("q",),

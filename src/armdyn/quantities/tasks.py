@@ -17,20 +17,21 @@ from armdyn.errors import MethodError, TraceError, listed, shorten
 from armdyn.program.passes import cost, drop_unused
 from armdyn.program.program import Program
 from armdyn.program.tape import record
-from armdyn.quantities import ARGUMENTS, SEVERAL, Formula, Shape, choice, find, sizes
+from armdyn.quantities import ARGUMENTS, QUANTITIES, SEVERAL, Formula, Shape, choice, find, sizes
 from armdyn.spatial import Scalar
 
 
 class Task(NamedTuple):
     """One quantity to compute: by which method, of which frame, with friction or without.
 
-    ``method`` None means the cheapest exact one, ``frame`` None the tip.
+    ``method`` None means the cheapest exact one, ``frame`` None the tip; ``axes`` is one of AXES.
     """
 
     quantity: str
     method: str | None = None
     frame: str | None = None
     friction: bool = False
+    axes: str = "base"
 
     def by(self, method: str | None) -> Task:
         """The same task by that method."""
@@ -41,6 +42,8 @@ class Task(NamedTuple):
         asked = find(self.quantity)
         if asked.framed:
             chain.find_frame(self.frame)
+        if asked.refuses and (reason := asked.refuses(chain.on(float), self.frame)):
+            raise MethodError(f"{shorten(chain.name)} has no {self.quantity}: {reason}")
         if asked.function:
             return self
         name = cheapest(chain, self.quantity) if self.method is None else self.method
@@ -57,10 +60,12 @@ def formula(chain: Chain, number: Callable[[float], Scalar], task: Task) -> Form
     ``number`` makes a scalar of a constant of the arm.
     """
     asked, natural = find(task.quantity), chain.on(number)
-    if asked.framed and asked.function:
-        return partial(asked.function, natural, frame=task.frame)
     if asked.function:
-        plain: Formula = partial(asked.function, natural)
+        options = {"frame": asked.framed, "axes": asked.axes}
+        given = {option: getattr(task, option) for option, there in options.items() if there}
+        parts = [_part(chain, number, name, cheapest(chain, name)) for name in asked.of]
+        function = asked.function(*parts) if parts else asked.function
+        plain: Formula = partial(function, natural, **given)
     else:
         plain = _by(chain, number, catalogue.find(task.quantity, task.method or ""))
     rotors = asked.rotors
@@ -74,14 +79,17 @@ def _by(chain: Chain, number: Callable[[float], Scalar], method: Method) -> Form
         return partial(method.function, chain.on(number, method.view))
 
     def part(quantity: str) -> Formula:
-        """A function of an arm, which is this arm, and the state."""
-        ours = [m for m in catalogue.methods(quantity) if not m.registered]
-        named = [m for m in ours if m.name == method.name]
-        best = named[0] if named else catalogue.find(quantity, cheapest(chain, quantity))
-        compute = _by(chain, number, best)
-        return lambda arm, *state: compute(*state)
+        ours = [m.name for m in catalogue.methods(quantity) if not m.registered]
+        best = method.name if method.name in ours else cheapest(chain, quantity)
+        return _part(chain, number, quantity, best)
 
     return partial(method.join(*map(part, method.of)), chain.on(number))
+
+
+def _part(chain: Chain, number: Callable[[float], Scalar], quantity: str, method: str) -> Formula:
+    """What another algorithm is made of: a function of an arm, which is this arm, and the state."""
+    compute = _by(chain, number, catalogue.find(quantity, method))
+    return lambda arm, *state: compute(*state)
 
 
 def program(chain: Chain, tasks: Sequence[Task]) -> Program:
@@ -118,6 +126,14 @@ def arguments(tasks: Sequence[Task]) -> tuple[str, ...]:
 def shapes(n: int, tasks: Sequence[Task]) -> tuple[Shape, ...]:
     """The shapes of the results of some tasks together, on an arm of n joints."""
     return tuple(result.shape(n) for task in tasks for result in find(task.quantity).results)
+
+
+def quantities_of(chain: Chain) -> list[str]:
+    """The quantities that this arm has, at its tip where they are those of a frame."""
+    arm = chain.on(float)
+    return [
+        name for name, each in QUANTITIES.items() if not (each.refuses and each.refuses(arm, None))
+    ]
 
 
 # What a method costs on an arm -------------------------------------------------------------------
