@@ -68,7 +68,12 @@ TESTS = {  # of a room or module: the files that would notice, the quickest firs
     "engine/calls.py": ["recycling", "extension", "robot", "calls", "call_threads"],
     "engine/workers.py": ["workers", "calls", "call_threads", "forks"],
     "loaders": ["bad_input", "sources", "urdf", "toml", "models", "fuzz", "pinocchio"],
+    "program/adjoints.py": ["tangents"],
+    "program/jacobians.py": ["tangents"],
     "program/passes.py": ["program", "costs", "llvm"],
+    "program/replay.py": ["tangents", "recorded"],
+    "program/slopes.py": ["tangents"],
+    "program/tangents.py": ["tangents"],
 }
 COMPARED = {
     ast.Lt: ast.LtE,

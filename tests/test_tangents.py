@@ -410,6 +410,23 @@ def test_a_hessian_of_inverse_dynamics_is_symmetric(arm):
     np.testing.assert_allclose(found, H @ direction, rtol=0, atol=1e-13 * np.abs(H).max() * chain.n)
 
 
+# How exact they are --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("arm", ARMS)
+def test_derivatives_are_exact_to_rounding(arm):
+    """Of inverse dynamics within 10 eps of the largest element, against fifty digits."""
+    chain = ARMS[arm]
+    made = program(chain, [Task("inverse_dynamics").settled(chain)])
+    state = given(made, 6, -2, 2)
+    for name in ("q", "qd"):
+        units = np.eye(chain.n).tolist()
+        truth = np.array([difference(made, state, {name: unit}) for unit in units]).T
+        for mode in ("forward", "reverse"):
+            found = np.array(evaluate(jacobian(made, name, mode), state))
+            assert np.abs(found - truth).max() <= 10 * EPS * np.abs(truth).max()
+
+
 # What they cost ----------------------------------------------------------------------------------
 
 
