@@ -450,3 +450,17 @@ def test_what_a_rotation_gives_back_is_on_the_tape():
     assert cost(jvp(made)) == 6 + 6 + 4
     assert cost(vjp(made, "angle")) == 6 + 3
     assert cost(jacobian(made, "angle")) == 6
+
+
+def test_the_cheaper_mode_is_chosen():
+    """Few results of many arguments: by rows. Many results of few arguments: by columns."""
+
+    def sines(x):
+        s, c = sincos(x[0])
+        return [s * c * k + (s * s + c * x[1]) * (x[1] + k) for k in range(12)]
+
+    few, many = record(math.prod, {"x": 12}), record(sines, {"x": 2})
+    both = program(ARMS["panda"], [Task("inverse_dynamics").settled(ARMS["panda"])])
+    for made, best in ((few, "reverse"), (many, "forward"), (both, "reverse")):
+        costs = {mode: cost(jacobian(made, mode=mode)) for mode in ("forward", "reverse")}
+        assert cost(jacobian(made)) == costs[best] == min(costs.values()) < max(costs.values())
