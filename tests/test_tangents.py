@@ -14,6 +14,7 @@ from armdyn.program.interpreter import evaluate
 from armdyn.program.jacobians import jacobian
 from armdyn.program.passes import cost, place_fma, unroll
 from armdyn.program.program import Instruction, Op, Program
+from armdyn.program.tables import Products
 from armdyn.program.tangents import jvp
 from armdyn.program.tape import record
 from armdyn.quantities import QUANTITIES, Task, program
@@ -335,6 +336,17 @@ def test_the_solution_of_what_does_not_move(looped):
         assert cost(derived) == 0
 
 
+def test_products_with_nothing():
+    """What moves is multiplied by zeros: there is no table of tangents."""
+    own = tape.Tape({"x": 2})
+    ((x, y),) = own.arguments()
+    place = own.table(Products(2, groups=(1,)), [x, y, 0, 0])
+    made = own.finish("nothing", [own.part(place, 2)])
+    assert evaluate(jvp(made), {"x": [1.0, 2.0], "x_tangent": [3.0, 4.0]}) == [0]
+    for mode in ("forward", "reverse"):
+        assert evaluate(jacobian(made, mode=mode), {"x": [1.0, 2.0]}) == [[0, 0]]
+
+
 def test_part_of_a_program_by_hand():
     """Programs that no tape made: a select by a constant, a constant result, equal operands."""
     code = (
@@ -351,6 +363,17 @@ def test_part_of_a_program_by_hand():
         for mode in ("forward", "reverse"):
             found = evaluate(jacobian(made, mode=mode), {"x": [x]})
             assert found == [[pytest.approx(slope, rel=1e-15)], [0], [0]]
+
+
+def test_what_divides_by_zero_has_an_infinite_slope():
+    code = (
+        Instruction(Op.INPUT, (), "x[0]"),
+        Instruction(Op.CONSTANT, (), 0.0),
+        Instruction(Op.DIV, (0, 1)),
+    )
+    made = Program("made", {"x": 1}, code, (2,), ((),)).check()
+    for mode in ("forward", "reverse"):
+        assert evaluate(jacobian(made, mode=mode), {"x": [3.0]}) == [math.inf]
 
 
 # Quantities of arms ------------------------------------------------------------------------------
