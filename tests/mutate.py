@@ -75,7 +75,12 @@ TESTS = {  # of a room or module: the files that would notice, the quickest firs
     "identification/units.py": ["signals"],
     "identification/write.py": ["identification_write"],
     "loaders": ["bad_input", "sources", "urdf", "toml", "models", "fuzz", "pinocchio"],
+    "program/adjoints.py": ["tangents"],
+    "program/jacobians.py": ["tangents"],
     "program/passes.py": ["program", "costs", "llvm"],
+    "program/replay.py": ["tangents", "recorded"],
+    "program/slopes.py": ["tangents"],
+    "program/tangents.py": ["tangents"],
 }
 COMPARED = {
     ast.Lt: ast.LtE,

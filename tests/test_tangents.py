@@ -14,6 +14,7 @@ from armdyn.program.interpreter import evaluate
 from armdyn.program.jacobians import jacobian
 from armdyn.program.passes import cost, place_fma, unroll
 from armdyn.program.program import Instruction, Op, Program
+from armdyn.program.tables import Products
 from armdyn.program.tangents import jvp
 from armdyn.program.tape import record
 from armdyn.quantities import QUANTITIES
@@ -336,6 +337,17 @@ def test_the_solution_of_what_does_not_move(looped):
         assert cost(derived) == 0
 
 
+def test_products_with_nothing():
+    """What moves is multiplied by zeros: there is no table of tangents."""
+    own = tape.Tape({"x": 2})
+    ((x, y),) = own.arguments()
+    place = own.table(Products(2, groups=(1,)), [x, y, 0, 0])
+    made = own.finish("nothing", [own.part(place, 2)])
+    assert evaluate(jvp(made), {"x": [1.0, 2.0], "x_tangent": [3.0, 4.0]}) == [0]
+    for mode in ("forward", "reverse"):
+        assert evaluate(jacobian(made, mode=mode), {"x": [1.0, 2.0]}) == [[0, 0]]
+
+
 def test_part_of_a_program_by_hand():
     """Programs that no tape made: a select by a constant, a constant result, equal operands."""
     code = (
@@ -352,6 +364,17 @@ def test_part_of_a_program_by_hand():
         for mode in ("forward", "reverse"):
             found = evaluate(jacobian(made, mode=mode), {"x": [x]})
             assert found == [[pytest.approx(slope, rel=1e-15)], [0], [0]]
+
+
+def test_what_divides_by_zero_has_an_infinite_slope():
+    code = (
+        Instruction(Op.INPUT, (), "x[0]"),
+        Instruction(Op.CONSTANT, (), 0.0),
+        Instruction(Op.DIV, (0, 1)),
+    )
+    made = Program("made", {"x": 1}, code, (2,), ((),)).check()
+    for mode in ("forward", "reverse"):
+        assert evaluate(jacobian(made, mode=mode), {"x": [3.0]}) == [math.inf]
 
 
 # Quantities of arms ------------------------------------------------------------------------------
@@ -411,6 +434,23 @@ def test_a_hessian_of_inverse_dynamics_is_symmetric(arm):
     np.testing.assert_allclose(found, H @ direction, rtol=0, atol=1e-13 * np.abs(H).max() * chain.n)
 
 
+# How exact they are --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("arm", ARMS)
+def test_derivatives_are_exact_to_rounding(arm):
+    """Of inverse dynamics within 10 eps of the largest element, against fifty digits."""
+    chain = ARMS[arm]
+    made = program(chain, [Task("inverse_dynamics").settled(chain)])
+    state = given(made, 6, -2, 2)
+    for name in ("q", "qd"):
+        units = np.eye(chain.n).tolist()
+        truth = np.array([difference(made, state, {name: unit}) for unit in units]).T
+        for mode in ("forward", "reverse"):
+            found = np.array(evaluate(jacobian(made, name, mode), state))
+            assert np.abs(found - truth).max() <= 10 * EPS * np.abs(truth).max()
+
+
 # What they cost ----------------------------------------------------------------------------------
 
 
@@ -434,3 +474,17 @@ def test_what_a_rotation_gives_back_is_on_the_tape():
     assert cost(jvp(made)) == 6 + 6 + 4
     assert cost(vjp(made, "angle")) == 6 + 3
     assert cost(jacobian(made, "angle")) == 6
+
+
+def test_the_cheaper_mode_is_chosen():
+    """Few results of many arguments: by rows. Many results of few arguments: by columns."""
+
+    def sines(x):
+        s, c = sincos(x[0])
+        return [s * c * k + (s * s + c * x[1]) * (x[1] + k) for k in range(12)]
+
+    few, many = record(math.prod, {"x": 12}), record(sines, {"x": 2})
+    both = program(ARMS["panda"], [Task("inverse_dynamics").settled(ARMS["panda"])])
+    for made, best in ((few, "reverse"), (many, "forward"), (both, "reverse")):
+        costs = {mode: cost(jacobian(made, mode=mode)) for mode in ("forward", "reverse")}
+        assert cost(jacobian(made)) == costs[best] == min(costs.values()) < max(costs.values())

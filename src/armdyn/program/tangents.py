@@ -108,6 +108,8 @@ def _products(on: Replay, table: Products, k: int, t: Row) -> list[Any]:
     left, right = [*t[:middle], *x[:middle]], [*x[middle:], *t[middle:]]
     columns = [(left[c : c + n], right[c : c + n]) for c in range(0, 2 * middle, n)]
     kept = [pair for pair in columns if not any(all(map(is_zero, side)) for side in pair)]
+    if not kept:
+        return [0] * n**2
     made = Products(n, groups=(len(kept),))
     place = on.tape.table(made, [x for side in (0, 1) for pair in kept for x in pair[side]])
     return [on.tape.part(place, i) if made.has(i) else None for i in range(n**2)]
