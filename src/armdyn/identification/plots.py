@@ -108,6 +108,8 @@ def draw_parameters(place: Any, estimates: Sequence[Estimate]) -> None:
         values = np.array([each.value for each in group])
         half = NORMAL * np.array([each.deviation for each in group])
         told = np.isfinite(half)
+        if (usual := float(np.median(np.abs(values)))) and np.abs(values).max() > SPREAD * usual:
+            axes.set_yscale("symlog", linthresh=usual)
         before = [each.prior for each in group]
         if np.isfinite(before).any():
             hollow = {"color": PRIOR, "markersize": 6, "fillstyle": "none", "label": "before"}
@@ -122,8 +124,6 @@ def draw_parameters(place: Any, estimates: Sequence[Estimate]) -> None:
         axes.set_xticks(spots, names, rotation=90, fontsize="x-small", parse_math=False)
         axes.set_xlim(-0.7, len(group) - 0.3)
         axes.set_ylabel(f"[{unit}]" if unit else "")
-        if (usual := float(np.median(np.abs(values)))) and np.abs(values).max() > SPREAD * usual:
-            axes.set_yscale("symlog", linthresh=usual)
         axes.axhline(0.0, color="0.8", linewidth=0.8, zorder=0)
         _tidy(axes)
     _legend(panels[0])
