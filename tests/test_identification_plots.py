@@ -67,6 +67,20 @@ def test_parameters_are_drawn_a_panel_a_unit_with_their_intervals():
     assert crosses.get_ydata().tolist() == [1.0]
 
 
+def test_parameters_of_very_different_sizes_are_all_seen():
+    few = [Estimate(f"XX{i}", 0.1 * i, 0.01, "kg m^2") for i in range(1, 6)]
+    alike = draw("an arm", estimates=few).axes[0]
+    apart = draw("an arm", estimates=[*few, Estimate("ZZ1", 700.0, 1.0, "kg m^2")]).axes[0]
+    assert (alike.get_yscale(), apart.get_yscale()) == ("linear", "symlog")
+    labels = [text.get_text() for text in alike.get_legend().get_texts()]
+    assert labels == ["identified, 95 %"]
+
+
+def test_errors_of_the_rows_that_count_are_said_where_they_are_given(torques):
+    figure = draw("an arm", torques._replace(rms=[0.125, 3.0]))
+    assert figure.axes[0].get_title("left").endswith("difference 0.125 N m")
+
+
 def test_both_are_drawn_side_by_side_and_saved(torques, tmp_path):
     figure = draw("an arm", torques, ESTIMATES, tmp_path / "fit.png")
     assert len(figure.axes) == 5

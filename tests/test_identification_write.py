@@ -326,6 +326,34 @@ def test_a_link_that_could_be_no_body_by_itself_is_noted(tmp_path):
     assert any("link 'flange' alone could be no body (mass -0.5 kg" in note for note in notes)
 
 
+@pytest.mark.parametrize(
+    ("joint", "wanted"),
+    [
+        (
+            '<parent link="base"/><child link="flange"/>\n    <axis xyz="0 0 1"></axis></joint>',
+            '<joint name="hinge" type="continuous">\n    <dynamics damping="0.5" friction="0.25"/>'
+            '<parent link="base"/>',
+        ),
+        (
+            '<parent link="base"/><child link="flange"/></joint>',
+            '<child link="flange"/>\n    <dynamics damping="0.5" friction="0.25"/></joint>',
+        ),
+    ],
+    ids=["open", "closed"],
+)
+def test_friction_is_put_in_behind_the_last_child_unless_that_is_open(tmp_path, joint, wanted):
+    start, end = TWO.index("<parent"), TWO.index("</joint>") + len("</joint>")
+    text = TWO[:start].replace("revolute", "continuous") + joint + TWO[end:]
+    (tmp_path / "arm.urdf").write_text(text)
+    chain = armdyn.load(tmp_path / "arm.urdf", gravity=(0, -9.81, 0)).chain
+    hinge = dataclasses.replace(chain.joints[0], viscous=0.5, coulomb=(-0.25, 0.25))
+    write.save(dataclasses.replace(chain, joints=(hinge,)), tmp_path / "new.urdf")
+    new = (tmp_path / "new.urdf").read_text()
+    assert wanted in new
+    again = armdyn.load(tmp_path / "new.urdf").chain.joints[0]
+    assert (again.viscous, again.coulomb) == (0.5, (-0.25, 0.25))
+
+
 def test_rotors_gravity_and_lopsided_friction_are_said_to_have_no_place(tmp_path):
     chain = armdyn.load("puma560").chain
     notes = write.save(chain.with_gravity((0, 0, -1.62)), tmp_path / "new.urdf")

@@ -149,6 +149,13 @@ def test_a_long_file_is_read_in_blocks_and_parts(long, suffix):
     np.testing.assert_array_equal(np.concatenate([part.q for part in parts]), table[:, 1:3])
 
 
+def test_a_file_may_end_where_a_part_does(file):
+    (part,) = Log.parts(file(HEADER, *ROWS), rows=3)
+    assert_table(part)
+    with pytest.raises(IdentificationError, match="rows is 0; expected a whole number"):
+        next(Log.parts("log.csv", rows=0))
+
+
 def test_a_fault_far_down_is_named_by_its_line(long):
     folder, _ = long
     lines = (folder / "log.csv").read_text().splitlines()
@@ -323,6 +330,13 @@ def test_columns_are_put_in_the_order_of_the_arms_joints():
     assert ordered.q.tolist() == [[2, 3, 1]] and ordered.tau.tolist() == [[20, 30, 10]]
     assert ordered.qd.tolist() == [[200, 300, 100]] and ordered.joints == ("a", "b", "c")
     assert log.for_joints(["a", "b"]).q.tolist() == [[2, 3]]  # of a longer arm's log
+
+
+def test_columns_without_names_are_taken_in_the_order_of_the_arms_joints():
+    log = Log(T, X, X)
+    assert log.for_joints(["a", "b"]) is log
+    log = Log(T, X, X, joints=("a", "b"))
+    assert log.for_joints(["a", "b"]) is log
 
 
 def test_joints_that_a_log_does_not_have_are_named():
