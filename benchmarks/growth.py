@@ -88,7 +88,7 @@ def _compile(quantity: str, chain: Chain) -> Compiled:
         compiled = min(compiled, time.process_time() - start)
         if compiled > BRIEF:
             break
-    arguments, results = QUANTITIES[quantity].arguments, shapes(chain.n, tasks)
+    arguments, results = QUANTITIES[quantity].arguments, shapes(chain, tasks)
     function = calls.Function(quantity, arguments, chain.n, results, lambda kind, dtype: address)
     numbers = states(chain)
     out = tuple(np.zeros(shape) for shape in results)

@@ -92,7 +92,7 @@ def test_what_lists_quantities_lists_these():
 def test_results_have_the_shapes_of_the_table(name):
     chain = Chain.random(3, "RPR", seed=1)
     found = Robot(chain).function(name)(*np.zeros((len(QUANTITIES[name].arguments), 2, 3)))
-    shapes = [result.shape(3) for result in QUANTITIES[name].results]
+    shapes = [result.shape(chain) for result in QUANTITIES[name].results]
     several = found if isinstance(found, tuple) else (found,)
     assert [array.shape for array in several] == [(2, *shape) for shape in shapes]
     assert len(set(export.result_names(Task(name)))) == len(shapes)

@@ -34,14 +34,19 @@ Shape = tuple[int, ...]
 
 
 class Result(NamedTuple):
-    """An array that a quantity gives: its letter, and its sizes, "n", "10n" or a number each."""
+    """An array that a quantity gives: its letter, and its sizes, a number or one of these each.
+
+    "n": joints; "10n": inertial parameters; "p": minimal parameters.
+    """
 
     name: str
     sizes: str
 
-    def shape(self, n: int) -> Shape:
-        """Its shape on an arm of n joints."""
-        known = {"n": n, "10n": 10 * n}
+    def shape(self, chain: Chain) -> Shape:
+        """Its shape on that arm."""
+        known = {"n": chain.n, "10n": 10 * chain.n}
+        if "p" in self.sizes:
+            known["p"] = chain.minimal_count
         return tuple(known.get(size) or int(size) for size in self.sizes.split())
 
 
@@ -158,6 +163,12 @@ QUANTITIES: Mapping[str, Quantity] = {
         "Ixx, Ixy, Iyy, Ixz, Iyz, Izz about its joint frame's origin, in that frame's axes.",
         function=regressor.regressor,
     ),
+    "minimal_regressor": Quantity(
+        ("q", "qd", "qdd"),
+        (Result("Ymin", "n p"),),
+        "tau = Ymin pi without rotors and friction; pi are the p minimal parameters.",
+        function=regressor.minimal_regressor,
+    ),
 }
 
 
@@ -256,9 +267,9 @@ def program(chain: Chain, tasks: Sequence[Task]) -> Program:
 
     names = "_".join(task.quantity for task in tasks)
     found = drop_unused(record(together, inputs, names))
-    if found.shapes != shapes(chain.n, tasks):  # a kernel would write beyond its results
+    if found.shapes != shapes(chain, tasks):  # a kernel would write beyond its results
         by = ", ".join(f"{task.quantity} by {task.method}" for task in tasks)
-        expected = shapes(chain.n, tasks)
+        expected = shapes(chain, tasks)
         raise TraceError(f"{by} gives the shapes {found.shapes}; expected {expected}")
     return found
 
@@ -269,9 +280,9 @@ def arguments(tasks: Sequence[Task]) -> tuple[str, ...]:
     return tuple(argument for argument in ORDER if argument in taken)
 
 
-def shapes(n: int, tasks: Sequence[Task]) -> tuple[Shape, ...]:
-    """The shapes of the results of some tasks together, on an arm of n joints."""
-    return tuple(result.shape(n) for task in tasks for result in find(task.quantity).results)
+def shapes(chain: Chain, tasks: Sequence[Task]) -> tuple[Shape, ...]:
+    """The shapes of the results of some tasks together, on that arm."""
+    return tuple(result.shape(chain) for task in tasks for result in find(task.quantity).results)
 
 
 # The choice of a method --------------------------------------------------------------------------

@@ -93,6 +93,22 @@ class MinimalParameters(Sequence[Combination]):
         singular = np.linalg.svd(felt / size, compute_uv=False)
         return bool(singular[-1] > RESOLVED * singular[0])
 
+    @property
+    def units(self) -> np.ndarray:
+        """Natural parameters that have one unit of each and nothing of the others, (10 n, count).
+
+        ``coefficients @ units`` is the identity. The columns are those links that ``bodies`` makes
+        of unit values: single parameters where all joints are revolute.
+        """
+        ends = np.cumsum([0, *map(len, self._members)])
+        units = np.zeros((self.chain.n, 10, len(self)))
+        outboard = np.zeros((10, len(self)))
+        for i in reversed(range(self.chain.n)):
+            for k, e in enumerate(self._members[i], start=ends[i]):
+                units[i] += np.outer(e.body, np.eye(len(self))[k] - e.read @ outboard)
+            outboard = self._handed_in[i] @ (units[i] + outboard)
+        return units.reshape(-1, len(self))
+
     def bodies(self) -> list[Inertia]:
         """A body a link, made of the minimal parameters alone; together they move as the chain.
 

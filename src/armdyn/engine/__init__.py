@@ -32,7 +32,7 @@ def function(
         " ".join(task.quantity for task in tasks),
         arguments(tasks),
         chain.n,
-        shapes(chain.n, tasks),
+        shapes(chain, tasks),
         Compilation(chain, tasks),
         options,
     )
