@@ -172,12 +172,12 @@ def handed_in(joint: Joint) -> np.ndarray:
     axis, diag(U22, U22, 0). Past a prismatic joint it is all, at d = 0.
     """
     if joint.kind == "P":
-        return _seen_from(Pose.mdh(joint.b, joint.beta, joint.theta, 0.0))
+        return seen_from_matrix(Pose.mdh(joint.b, joint.beta, joint.theta, 0.0))
     unturned = np.outer(M, M) + np.outer(MZ, MZ) + np.outer(XX + YY, YY)
-    return _seen_from(Pose.mdh(joint.b, joint.beta, joint.theta, joint.d)) @ unturned
+    return seen_from_matrix(Pose.mdh(joint.b, joint.beta, joint.theta, joint.d)) @ unturned
 
 
-def _seen_from(pose: Pose) -> np.ndarray:
+def seen_from_matrix(pose: Pose) -> np.ndarray:
     """Inertia.seen_from as a matrix (10, 10)."""
     seen = [Inertia.from_parameters(unit).seen_from(pose).parameters() for unit in np.eye(10)]
     return np.column_stack(seen)

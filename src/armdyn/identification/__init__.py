@@ -1,1 +1,125 @@
 """Identification: from logs of a real arm to a model that is physically possible."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from armdyn.errors import IdentificationError, shorten
+from armdyn.identification.choices import choose_cutoff
+from armdyn.identification.columns import Columns, UserColumn
+from armdyn.identification.fit import least_squares
+from armdyn.identification.logs import Log as Log
+from armdyn.identification.moments import Moments as Moments
+from armdyn.identification.moments import moments, named
+from armdyn.identification.results import Identification as Identification
+from armdyn.robot import Robot
+
+ROUNDING = 1e-10  # of the parameters, that moments may cost: more, and the logs are read again
+
+
+def identify(
+    robot: Robot,
+    logs: Log | Iterable[Log],
+    *,
+    friction: bool = True,
+    rotors: bool = True,
+    offsets: bool = True,
+    cutoff: float | str | None = "auto",
+    prior: Any = "robot",
+    weight: float | str = "auto",
+    payload: bool = False,
+    instruments: Log | Iterable[Log] | None = None,
+    columns: Mapping[str, UserColumn] | Iterable[UserColumn] = (),
+    rest: ArrayLike = 0.0,
+    method: str = "wls",
+) -> Identification:
+    """The parameters of an arm from logs of its motion.
+
+    Args:
+        robot: the arm: its geometry, and what is known of it before.
+        logs: what was measured, one log or several.
+        friction: whether each joint has viscous and Coulomb friction; else the torque has none.
+        rotors: whether each joint's rotor is sought; else it is the robot's.
+        offsets: whether each joint's torque has an offset.
+        cutoff: of the low-pass [Hz]; None: the logs' own speeds and accelerations, nothing is
+            filtered; "auto": None where all logs have them, else by cross-validation.
+        prior: what the parameters stay near to, and within what bodies can have: "robot"; another
+            Robot or Chain; None: least squares alone.
+        weight: of the prior, for each row; "auto": by cross-validation.
+        payload: whether a body at the tip is all that is sought, and the robot is right else.
+        instruments: a reference motion for each log, such as the commanded one, where noise of
+            the encoders would spoil the estimate.
+        columns: the user's own columns, functions (q, qd, qdd) -> (..., n) by their names.
+        rest: the speed below which a joint's rows are left out [rad/s or m/s], a number or (n,).
+        method: how the joints' errors count, "ols", "wls" or "irls": see ``Moments.fit``.
+
+    Raises:
+        IdentificationError: if the logs do not suit the arm, or say too little.
+    """
+    if not isinstance(robot, Robot):
+        raise TypeError(f"identify takes a Robot, not {type(robot).__name__}; see armdyn.load")
+    given = _logs("logs", logs)
+    behind = None if instruments is None else _logs("instruments", instruments)
+    user = named(columns)
+    asked: dict[str, Any] = {
+        "friction": friction,
+        "rotors": rotors,
+        "offsets": offsets,
+        "columns": user,
+        "instruments": behind,
+        "rest": rest,
+    }
+    known = Columns.of(robot.chain, friction, rotors, offsets, user).given
+
+    @lru_cache(maxsize=16)
+    def at(frequency: float | None) -> Moments:
+        return moments(robot, given, cutoff=frequency, **asked)
+
+    if isinstance(cutoff, str):
+        if cutoff != "auto":
+            raise IdentificationError(
+                f"cutoff is {shorten(cutoff)}; expected a frequency [Hz], None or 'auto'"
+            )
+        moving = all(log.qd is not None and log.qdd is not None for log in given)
+        cutoff = None if moving else choose_cutoff(at, known)
+    found = at(cutoff)
+    if not payload:
+        found = _refined(found, known, lambda origin: moments(
+            robot, given, cutoff=cutoff, origin=origin, **asked
+        ))
+    return found.fit(method=method, prior=prior, weight=weight, payload=payload)
+
+
+def _refined(found: Moments, known: np.ndarray, again: Any) -> Moments:
+    """The moments, about parameters so near that rounding does not matter.
+
+    Moments square the condition of the data, and errors below 1e-8 of the torque are lost in them.
+    """
+    for _ in range(3):
+        plain = least_squares(found, known)
+        size = found.rms(np.zeros_like(known))
+        small = plain.sigma < 1e-6 * size
+        if plain.condition**2 * np.finfo(float).eps < ROUNDING and not small.any():
+            break
+        if found.origin.any() and np.allclose(plain.theta, found.origin, rtol=1e-10, atol=1e-12):
+            break
+        found = again(plain.theta)
+    return found
+
+
+def _logs(what: str, given: Any) -> list[Log]:
+    try:
+        found = [given] if isinstance(given, Log) else list(given)
+    except TypeError:
+        found = [given]
+    for log in found:
+        if not isinstance(log, Log):
+            raise IdentificationError(
+                f"{what}: expected a Log or a list of them, not {shorten(log)}; see armdyn.Log"
+            )
+    return found

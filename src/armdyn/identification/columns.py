@@ -3,7 +3,7 @@
 The parameters theta of a fit are an arm's minimal parameters, then a rotor, viscous and Coulomb
 friction and an offset a joint, as far as asked for, then the user's own columns. Joint i feels only
 its own link and those beyond it: its block is its torque, then the columns of those links, its own
-drive's, and the user's.
+drive's, and the user's. A rotor that is not fitted is the arm's own, and its torque is taken off.
 """
 
 from __future__ import annotations
@@ -161,7 +161,8 @@ class BlockKernels(Kernels):
         for i, felt in enumerate(columns.felt):
             drive = {"rotor": qdd[i], "viscous": qd[i], "coulomb": sign(qd[i]), "offset": 1.0}
             links = [Y[i][k] for k in felt if k < p]
-            row += [tau[i], *links, *(drive[name] for name in columns.drives)]
+            held = 0.0 if "rotor" in columns.drives else self.chain.joints[i].rotor_inertia
+            row += [tau[i] - held * qdd[i], *links, *(drive[name] for name in columns.drives)]
         return row
 
 

@@ -43,7 +43,8 @@ class Moments:
     Attributes:
         columns: what torque is taken to be linear in.
         grams: a matrix (1 + columns of the joint)^2 for each part and joint i, of [tau_i | W_i].
-        crosses: the same between instruments and [tau_i | W_i]; empty without instruments.
+        crosses: between instruments Z_i and [tau_i | W_i], and between Z_i and Z_i, (parts, 2, ...)
+            for each joint; empty without instruments.
         rows: of each part and joint, (parts, n).
         cutoff: of the low-pass [Hz]; None: the logs' own speeds and accelerations, not filtered.
         rest: the speed of each joint below which its rows were left out [rad/s or m/s], (n,).
@@ -150,7 +151,9 @@ class Moments:
             T = np.eye(1 + len(felt))
             T[1:, 0] = -more[felt]
             grams.append(T.T @ self.grams[i] @ T)
-            crosses += [self.crosses[i] @ T] if self.crosses else []
+            if self.crosses:
+                of_torque, of_each_other = self.crosses[i][:, 0] @ T, self.crosses[i][:, 1]
+                crosses.append(np.stack([of_torque, of_each_other], axis=1))
         return replace(self, grams=tuple(grams), crosses=tuple(crosses), origin=origin)
 
     def squared_errors(self, theta: np.ndarray) -> np.ndarray:
@@ -358,7 +361,7 @@ class Sums:
         parts = min(max(total // LEAST, 1), GROUPS)
         widths = [1 + len(felt) for felt in self.columns.felt]
         self.grams = [np.zeros((parts, k, k)) for k in widths]
-        self.crosses = [np.zeros((parts, k, k)) for k in widths] if self.instruments else []
+        self.crosses = [np.zeros((parts, 2, k, k)) for k in widths] if self.instruments else []
         self.rows = np.zeros((parts, len(widths)), int)
         edges = [total * k // parts for k in range(1, parts + 1)]
         first = part = 0
@@ -385,15 +388,18 @@ class Sums:
         if self.rest.any():
             slow = np.abs(pairs[0].qd) < self.rest
             self.rows[part] -= slow.sum(axis=0)
-            for i, X in enumerate(blocks[0]):
-                X[slow[:, i]] = 0.0
+            for block in blocks:
+                for i, X in enumerate(block):
+                    X[slow[:, i]] = 0.0
         if self.origin.any():
             for X, felt in zip(blocks[0], self.columns.felt, strict=True):
                 X[:, 0] -= X[:, 1:] @ self.origin[felt]
         for i, X in enumerate(blocks[0]):
             self.grams[i][part] += X.T @ X
             if reference is not None:
-                self.crosses[i][part] += blocks[1][i].T @ X
+                Z = blocks[1][i]
+                self.crosses[i][part, 0] += Z.T @ X
+                self.crosses[i][part, 1] += Z.T @ Z
 
     def _blocks(self, motion: Motion, buffer: np.ndarray) -> list[np.ndarray]:
         """[tau_i | W_i] of each joint."""
