@@ -89,9 +89,11 @@ def identify(
         cutoff = None if moving else choose_cutoff(at, known)
     found = at(cutoff)
     if not payload:
-        found = _refined(found, known, lambda origin: moments(
-            robot, given, cutoff=cutoff, origin=origin, **asked
-        ))
+        found = _refined(
+            found,
+            known,
+            lambda origin: moments(robot, given, cutoff=cutoff, origin=origin, **asked),
+        )
     return found.fit(method=method, prior=prior, weight=weight, payload=payload)
 
 

@@ -83,7 +83,11 @@ class Columns:
         of_letter = {"U": "kg m^2", "k": "kg m", "m": "kg"}
         prismatic = [kind == "P" for kind in self.chain.kinds]
         drives = [UNITS[name][p] for name in self.drives for p in prismatic]
-        return (*(of_letter[name[0]] for name in self.minimal.names), *drives, *("" for _ in self.user))
+        return (
+            *(of_letter[name[0]] for name in self.minimal.names),
+            *drives,
+            *("" for _ in self.user),
+        )
 
     def place(self, drive: str) -> slice:
         """Where the joints' parameters of that drive stand in theta; nowhere if it has none."""
@@ -112,14 +116,16 @@ class Columns:
 
     @cached_property
     def natural(self) -> np.ndarray:
-        """theta of the ten parameters of each link, then the drives and the user's, (count, ...)."""
+        """The matrix from ten parameters a link, drives and user columns to theta, (count, ...)."""
         extra = self.count - len(self.minimal)
         C = self.minimal.coefficients
-        return np.block([[C, np.zeros((len(C), extra))], [np.zeros((extra, C.shape[1])), np.eye(extra)]])
+        return np.block(
+            [[C, np.zeros((len(C), extra))], [np.zeros((extra, C.shape[1])), np.eye(extra)]]
+        )
 
     @property
     def given(self) -> np.ndarray:
-        """theta of the arm as it is: a drive's offset is what its two Coulomb numbers share."""
+        """The arm's own theta: a drive's offset is what its two Coulomb numbers share."""
         joints = self.chain.joints
         values = {
             "rotor": [joint.rotor_inertia for joint in joints],

@@ -6,10 +6,10 @@ definite [wensing2018]. With P0 that of the prior, minimise
     |R (theta - origin) - rho|^2 / 2 + w sum over links (tr(P0^-1 P) - log det(P0^-1 P) - 4)
 
 The second term, the entropic divergence [lee2020], is zero at the prior and infinite where P is
-singular: it is the prior and the cone's barrier at once, smooth and convex. Rotors and friction have
-x/x0 - log(x/x0) - 1, with SMALLER of the weight; offsets and users' columns are free. In coordinates
-Q, P = S Q S' with P0 = S S', a step of Newton's method is a linear least-squares problem, exact
-Hessian and all.
+singular: it is the prior and the cone's barrier at once, smooth and convex. Rotors and friction
+have x/x0 - log(x/x0) - 1, with SMALLER of the weight; offsets and users' columns are free. In
+coordinates Q, P = S Q S' with P0 = S S', a step of Newton's method is a linear least-squares
+problem, exact Hessian and all.
 """
 
 from __future__ import annotations
@@ -90,9 +90,11 @@ class Bodies:
 
     @property
     def start(self) -> np.ndarray:
-        """z of the prior."""
+        """The prior's z."""
         free = self.matrix.shape[1] - 10 * self.bodies - self.positive
-        return np.concatenate([np.tile(IDENTITY, self.bodies), np.ones(self.positive), np.zeros(free)])
+        return np.concatenate(
+            [np.tile(IDENTITY, self.bodies), np.ones(self.positive), np.zeros(free)]
+        )
 
     def theta(self, z: np.ndarray) -> np.ndarray:
         """The parameters of a fit."""
@@ -206,7 +208,7 @@ class Problem:
 
 def _least_squares(A: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, float]:
     """The step that minimises |A step - b|^2, and its slope times -1, the square of A step."""
-    R = np.linalg.qr(np.column_stack([A, b]), mode="r")
+    R: np.ndarray = np.linalg.qr(np.column_stack([A, b]), mode="r")
     k = A.shape[1]
     step = np.linalg.solve(R[:k, :k], R[:k, k])
     return step, float(R[:k, k] @ R[:k, k])

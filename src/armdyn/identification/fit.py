@@ -147,7 +147,6 @@ def check_rows(moments: Moments) -> None:
         raise IdentificationError(
             f"{rows} rows for {moments.columns.count} parameters; expected more rows than "
             "parameters"
-            + (f" ({moments.left_out} rows are not finite)" if moments.left_out else "")
         )
 
 
@@ -211,7 +210,9 @@ class Undetermined(NamedTuple):
     determined: tuple[str, ...]
 
     def __str__(self) -> str:
-        return "\n".join(f"{key}: {', '.join(getattr(self, key)) or 'none'}" for key in self._fields)
+        return "\n".join(
+            f"{key}: {', '.join(getattr(self, key)) or 'none'}" for key in self._fields
+        )
 
 
 def undetermined(solved: Equations) -> Undetermined:

@@ -10,7 +10,7 @@ differ.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property, reduce
 from operator import add
@@ -23,7 +23,7 @@ from numpy.typing import ArrayLike
 from armdyn.errors import IdentificationError, cut, listed, shorten
 from armdyn.identification.columns import Columns, UserColumn
 from armdyn.identification.logs import Log
-from armdyn.identification.signals import Motion, motions
+from armdyn.identification.rows import Block, RowsOf, Segment, segments
 from armdyn.output.files import written
 from armdyn.robot import Robot
 
@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from armdyn.identification.results import Identification
 
 GROUPS = 64  # contiguous parts at most,
-LEAST = 100  # rows in one at least
-CHUNK = 4096  # rows at a time: their blocks fill some megabytes
+LEAST = 100  # rows in one at least,
+LEAST_FILTERED = 12  # three periods of the cutoff
 FORMAT = 1  # of the file
 
 
@@ -49,7 +49,6 @@ class Moments:
         cutoff: of the low-pass [Hz]; None: the logs' own speeds and accelerations, not filtered.
         rest: the speed of each joint below which its rows were left out [rad/s or m/s], (n,).
         origin: theta whose torque was taken off tau.
-        left_out: rows with numbers that are not finite.
         notes: what a user should know.
         user: the user's own columns as functions; not saved.
     """
@@ -61,7 +60,6 @@ class Moments:
     cutoff: float | None
     rest: tuple[float, ...]
     origin: np.ndarray
-    left_out: int = 0
     notes: tuple[str, ...] = ()
     user: Mapping[str, UserColumn] = field(default_factory=dict)
 
@@ -94,7 +92,6 @@ class Moments:
             grams=tuple(map(_joined, self.grams, other.grams)),
             crosses=tuple(map(_joined, self.crosses, other.crosses)),
             rows=_joined(self.rows, other.rows),
-            left_out=self.left_out + other.left_out,
             notes=(*self.notes, *(note for note in other.notes if note not in self.notes)),
         ).merged()
 
@@ -110,7 +107,7 @@ class Moments:
         }
         for what, (one, two) in pairs.items():
             if one != two:
-                odd = sorted(set(one) ^ set(two)) if what == "columns" else None
+                odd = sorted({*mine.names} ^ {*its.names}) if what == "columns" else None
                 found = f"only one has {listed(odd)}" if odd else f"{shorten(one)}, {shorten(two)}"
                 raise IdentificationError(
                     f"moments of different {what} cannot be added: {found}; expected the same"
@@ -181,15 +178,15 @@ class Moments:
         """Write the moments to an .npz file."""
         if Path(path).suffix != ".npz":
             raise IdentificationError(f"moments are saved as .npz, not to {shorten(str(path))}")
-        arrays = {f"gram{i}": gram for i, gram in enumerate(self.grams)}
+        arrays: dict[str, Any] = {f"gram{i}": gram for i, gram in enumerate(self.grams)}
         arrays |= {f"cross{i}": cross for i, cross in enumerate(self.crosses)}
-        texts = {
+        texts: dict[str, Any] = {
             "robot": self.columns.chain.to_toml(),
-            "drives": list(self.columns.drives),
-            "user": list(self.columns.user),
-            "notes": list(self.notes),
+            "drives": np.array(self.columns.drives, dtype=str),
+            "user": np.array(self.columns.user, dtype=str),
+            "notes": np.array(self.notes, dtype=str),
         }
-        with written(path) as place, open(place, "wb") as file:
+        with written(Path(path)) as place, open(place, "wb") as file:
             np.savez_compressed(
                 file,
                 format=FORMAT,
@@ -197,9 +194,8 @@ class Moments:
                 cutoff=np.nan if self.cutoff is None else self.cutoff,
                 rest=self.rest,
                 origin=self.origin,
-                left_out=self.left_out,
                 **arrays,
-                **{key: np.array(text, dtype=str) for key, text in texts.items()},
+                **texts,
             )
 
     @staticmethod
@@ -224,7 +220,6 @@ class Moments:
                     None if np.isnan(cutoff) else cutoff,
                     tuple(file["rest"].tolist()),
                     file["origin"],
-                    int(file["left_out"]),
                     tuple(file["notes"].tolist()),
                 )
         except (OSError, KeyError, ValueError, TypeError) as error:
@@ -273,18 +268,27 @@ def moments(
     logs = [log] if isinstance(log, Log) else log
     references = _references(logs, instruments)
 
+    rows_of = RowsOf(plan, user)
+
     def of(log: Log, reference: Log | None) -> Moments:
-        sums = Sums(plan, user, slow, start, reference is not None)
-        found = motions(log.for_joints(robot.joint_names), cutoff)
-        behind: list[Motion] | None = None
-        if reference is not None:
-            behind = motions(reference.for_joints(robot.joint_names), cutoff).segments
-            if [len(m.q) for m in behind] != [len(m.q) for m in found.segments]:
-                raise IdentificationError(
-                    f"{cut(log.name)}: its instruments have other rows; expected the same times"
-                )
-        sums.add_all(found.segments, behind)
-        return sums.moments(cutoff, found.notes)
+        names = robot.joint_names
+        behind = None if reference is None else reference.for_joints(names)
+        pieces, notes = segments(log.for_joints(names), behind, cutoff)
+        least = LEAST if cutoff is None else LEAST_FILTERED
+        parts = min(max(sum(piece.rows for piece in pieces) // least, 1), GROUPS)
+        sums = Sums(rows_of, slow, start, parts)
+        sums.add_all(pieces)
+        return Moments(
+            plan,
+            tuple(sums.grams),
+            () if reference is None else tuple(sums.crosses),
+            sums.rows,
+            cutoff,
+            tuple(slow.tolist()),
+            start,
+            notes,
+            user,
+        )
 
     try:
         return reduce(add, (of(*pair) for pair in references))
@@ -342,102 +346,43 @@ def _references(
 class Sums:
     """Moments of one log while they are summed up."""
 
-    def __init__(
-        self,
-        columns: Columns,
-        user: Mapping[str, UserColumn],
-        rest: np.ndarray,
-        origin: np.ndarray,
-        instruments: bool,
-    ) -> None:
-        self.columns, self.user, self.rest, self.origin = columns, user, rest, origin
-        self.instruments = instruments
-        self.buffers = [np.empty((CHUNK, columns.bounds[-1])) for _ in range(1 + instruments)]
-        self.left_out = 0
+    def __init__(self, rows_of: RowsOf, rest: np.ndarray, origin: np.ndarray, parts: int) -> None:
+        self.rows_of, self.rest, self.origin = rows_of, rest, origin
+        self.felt = rows_of.columns.felt
+        self.grams = [np.zeros((parts, 1 + len(felt), 1 + len(felt))) for felt in self.felt]
+        self.crosses = [np.zeros((parts, 2, *gram.shape[1:])) for gram in self.grams]
+        self.rows = np.zeros((parts, len(self.felt)), int)
 
-    def add_all(self, segments: list[Motion], behind: list[Motion] | None) -> None:
+    def add_all(self, pieces: list[Segment]) -> None:
         """All segments, cut into parts of about the same number of rows."""
-        total = sum(len(motion.q) for motion in segments)
-        parts = min(max(total // LEAST, 1), GROUPS)
-        widths = [1 + len(felt) for felt in self.columns.felt]
-        self.grams = [np.zeros((parts, k, k)) for k in widths]
-        self.crosses = [np.zeros((parts, 2, k, k)) for k in widths] if self.instruments else []
-        self.rows = np.zeros((parts, len(widths)), int)
+        total, parts = sum(piece.rows for piece in pieces), len(self.rows)
         edges = [total * k // parts for k in range(1, parts + 1)]
         first = part = 0
-        for k, motion in enumerate(segments):
+        for piece in pieces:
             start = 0
-            while start < len(motion.q):
-                stop = min(start + CHUNK, len(motion.q), edges[part] - first)
-                rows = slice(start, stop)
-                reference = None if behind is None else Motion(*(x[rows] for x in behind[k]))
-                self._add(part, Motion(*(x[rows] for x in motion)), reference)
+            while start < piece.rows:
+                stop = min(piece.rows, edges[part] - first)
+                for block in self.rows_of(piece, start, stop):
+                    self._add(part, block)
                 start = stop
                 part += first + stop == edges[part]
-            first += len(motion.q)
+            first += piece.rows
 
-    def _add(self, part: int, motion: Motion, reference: Motion | None) -> None:
+    def _add(self, part: int, block: Block) -> None:
         """A chunk of rows."""
-        pairs = [motion] if reference is None else [motion, reference]
-        if not all(np.isfinite(x.sum()) for m in pairs for x in m):
-            fine = np.logical_and.reduce([np.isfinite(x).all(axis=1) for m in pairs for x in m])
-            self.left_out += int((~fine).sum())
-            pairs = [Motion(*(x[fine] for x in m)) for m in pairs]
-        blocks = list(map(self._blocks, pairs, self.buffers))
-        self.rows[part] += len(pairs[0].qd)
+        self.rows[part] += len(block.qd)
         if self.rest.any():
-            slow = np.abs(pairs[0].qd) < self.rest
+            slow = np.abs(block.qd) < self.rest
             self.rows[part] -= slow.sum(axis=0)
-            for block in blocks:
-                for i, X in enumerate(block):
+            for joints in block.joints:
+                for i, X in enumerate(joints):
                     X[slow[:, i]] = 0.0
         if self.origin.any():
-            for X, felt in zip(blocks[0], self.columns.felt, strict=True):
+            for X, felt in zip(block.joints[0], self.felt, strict=True):
                 X[:, 0] -= X[:, 1:] @ self.origin[felt]
-        for i, X in enumerate(blocks[0]):
+        for i, X in enumerate(block.joints[0]):
             self.grams[i][part] += X.T @ X
-            if reference is not None:
-                Z = blocks[1][i]
+        for reference in block.joints[1:]:
+            for i, (X, Z) in enumerate(zip(block.joints[0], reference, strict=True)):
                 self.crosses[i][part, 0] += Z.T @ X
                 self.crosses[i][part, 1] += Z.T @ Z
-
-    def _blocks(self, motion: Motion, buffer: np.ndarray) -> list[np.ndarray]:
-        """[tau_i | W_i] of each joint."""
-        rows = buffer[: len(motion.q)]
-        state = [np.ascontiguousarray(x, float) for x in motion]
-        self.columns.blocks(*state, out=rows)
-        bounds = self.columns.bounds
-        blocks = [rows[:, a:b] for a, b in zip(bounds, bounds[1:], strict=False)]
-        if not self.user:
-            return blocks
-        extra = np.stack([_evaluated(name, f, motion) for name, f in self.user.items()], axis=2)
-        return [np.concatenate([X, extra[:, i]], axis=1) for i, X in enumerate(blocks)]
-
-    def moments(self, cutoff: float | None, notes: tuple[str, ...]) -> Moments:
-        """What was summed up."""
-        if self.left_out:
-            said = f"{self.left_out} rows with numbers that are not finite were left out"
-            notes = (*notes, said)
-        return Moments(
-            self.columns,
-            tuple(self.grams),
-            tuple(self.crosses),
-            self.rows,
-            cutoff,
-            tuple(self.rest.tolist()),
-            self.origin,
-            self.left_out,
-            notes,
-            self.user,
-        )
-
-
-def _evaluated(name: str, function: Callable[..., Any], motion: Motion) -> np.ndarray:
-    """A user's column of some rows, (rows, n)."""
-    found = np.asarray(function(motion.q, motion.qd, motion.qdd))
-    if found.shape != motion.q.shape or found.dtype.kind not in "iufb":
-        raise IdentificationError(
-            f"column {shorten(name)} gives {found.dtype} {found.shape}; expected real numbers "
-            f"{motion.q.shape}, the torque on each joint"
-        )
-    return found.astype(float)

@@ -78,7 +78,6 @@ def _scale(moments: Moments, prior: Chain, drive: str) -> np.ndarray:
 
 def load(columns: Columns, mass: float) -> Bodies:
     """A body at the tip, of about this mass; all else is held."""
-    chain = columns.chain
     m = max(mass, LOAD)
     ball = Inertia.from_com(m, np.zeros(3), 0.4 * m * RADIUS**2 * np.eye(3))
     K = in_units_of(pseudo_inertia(ball.parameters())[None])

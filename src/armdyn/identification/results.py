@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import os
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -35,7 +34,7 @@ TEN_UNITS = ("kg", *["kg m"] * 3, *["kg m^2"] * 6)
 
 
 class Parameter(NamedTuple):
-    """What was found: a name, a value, its standard deviation (infinite: not determined), a unit."""
+    """What was found: a name, value, standard deviation (infinite: not determined) and unit."""
 
     name: str
     value: float
@@ -132,9 +131,7 @@ def fit(
     found = _down_to(problem, chosen * choices.rows_of(moments))
     theta = _kept(found.theta, before, solved.R)
     covariance = sandwich(solved, theta, _bread(bodies, found))
-    return _result(
-        moments, plain, theta, covariance, bodies.ten(found.z), chosen, tuple(notes)
-    )
+    return _result(moments, plain, theta, covariance, bodies.ten(found.z), chosen, tuple(notes))
 
 
 def _alike(plain: LeastSquares) -> np.ndarray:
@@ -167,7 +164,7 @@ def _kept(theta: np.ndarray, before: np.ndarray, R: np.ndarray) -> np.ndarray:
 
 def _bread(bodies: Bodies, found: Solution) -> np.ndarray:
     """What a score moves theta by: the inverse of the whole objective's Hessian."""
-    triangle = np.linalg.qr(found.root, mode="r")
+    triangle: np.ndarray = np.linalg.qr(found.root, mode="r")
     half = np.linalg.solve(triangle.T, bodies.matrix.T)
     return half.T @ half
 
@@ -260,7 +257,8 @@ def _fit_payload(moments: Moments, method: str, possible: bool, weight: Any) -> 
         problem = Problem(solved.R, solved.rho, moments.origin, bodies)
         found = _down_to(problem, chosen * choices.rows_of(moments))
         ten = bodies.ten(found.z)[0]
-        half = np.linalg.solve(np.linalg.qr(found.root, mode="r").T, bodies.to_ten[0].T)
+        triangle: np.ndarray = np.linalg.qr(found.root, mode="r")
+        half = np.linalg.solve(triangle.T, bodies.to_ten[0].T)
         bread = half.T @ half
     theta = before + B @ ten
     parts = solved.scores(theta) @ B @ bread
