@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from armdyn.errors import IdentificationError, shorten
+from armdyn.errors import IdentificationError, shorten, warn
 from armdyn.identification.choices import choose_cutoff
 from armdyn.identification.columns import Columns, UserColumn
 from armdyn.identification.fit import least_squares
@@ -17,8 +18,12 @@ from armdyn.identification.logs import Log as Log
 from armdyn.identification.moments import Moments as Moments
 from armdyn.identification.moments import moments, named
 from armdyn.identification.results import Identification as Identification
+from armdyn.identification.rows import motions_of
+from armdyn.identification.units import doubts
 from armdyn.robot import Robot
 
+SLOW = 0.05  # of a joint's fastest speed: it is at rest
+WINDOW = 0.1  # s, over which a speed is measured where the log has none
 ROUNDING = 1e-10  # of the parameters, that moments may cost: more, and the logs are read again
 
 
@@ -35,7 +40,7 @@ def identify(
     payload: bool = False,
     instruments: Log | Iterable[Log] | None = None,
     columns: Mapping[str, UserColumn] | Iterable[UserColumn] = (),
-    rest: ArrayLike = 0.0,
+    rest: ArrayLike | str = "auto",
     method: str = "wls",
 ) -> Identification:
     """The parameters of an arm from logs of its motion.
@@ -55,7 +60,9 @@ def identify(
         instruments: a reference motion for each log, such as the commanded one, where noise of
             the encoders would spoil the estimate.
         columns: the user's own columns, functions (q, qd, qdd) -> (..., n) by their names.
-        rest: the speed below which a joint's rows are left out [rad/s or m/s], a number or (n,).
+        rest: the speed below which a joint's rows are left out, for there friction is not what it
+            is in motion [rad/s or m/s], a number or (n,); "auto": 5 % of its fastest, where
+            friction is sought.
         method: how the joints' errors count, "ols", "wls" or "irls": see ``Moments.fit``.
 
     Raises:
@@ -63,9 +70,13 @@ def identify(
     """
     if not isinstance(robot, Robot):
         raise TypeError(f"identify takes a Robot, not {type(robot).__name__}; see armdyn.load")
-    given = _logs("logs", logs)
+    given = [log.for_joints(robot.joint_names) for log in _logs("logs", logs)]
     behind = None if instruments is None else _logs("instruments", instruments)
     user = named(columns)
+    if isinstance(rest, str):
+        if rest != "auto":
+            raise IdentificationError(f"rest is {shorten(rest)}; expected a speed or 'auto'")
+        rest = SLOW * np.max([fastest(log) for log in given], axis=0) if friction else 0.0
     asked: dict[str, Any] = {
         "friction": friction,
         "rotors": rotors,
@@ -75,6 +86,11 @@ def identify(
         "rest": rest,
     }
     known = Columns.of(robot.chain, friction, rotors, offsets, user).given
+    rows, sought = sum(len(log.t) for log in given), 10 if payload else len(known)
+    if rows < sought:
+        raise IdentificationError(
+            f"{rows} rows for {sought} parameters; expected more rows than parameters"
+        )
 
     @lru_cache(maxsize=16)
     def at(frequency: float | None) -> Moments:
@@ -94,7 +110,23 @@ def identify(
             known,
             lambda origin: moments(robot, given, cutoff=cutoff, origin=origin, **asked),
         )
-    return found.fit(method=method, prior=prior, weight=weight, payload=payload)
+    result = found.fit(method=method, prior=prior, weight=weight, payload=payload)
+    doubtful = [doubt for log in given for doubt in doubts(robot, motions_of(log, cutoff))]
+    for doubt in doubtful:
+        warn("%s: %s", robot.name, doubt)
+    return replace(result, logs=tuple(given), notes=(*result.notes, *doubtful))
+
+
+def fastest(log: Log) -> np.ndarray:
+    """About the fastest speed of each joint, (n,), of which noise tells little."""
+    if log.qd is not None:
+        speeds = np.abs(log.qd)
+    else:
+        step = float(np.nanmedian(np.diff(log.t))) if len(log.t) > 1 else 1.0
+        k = min(max(1, round(WINDOW / step)), len(log.t) - 1)
+        speeds = np.abs(log.q[k:] - log.q[:-k]) / (log.t[k:] - log.t[:-k])[:, None]
+    finite = speeds[np.isfinite(speeds).all(axis=1)]
+    return np.percentile(finite, 99, axis=0) if len(finite) else np.zeros(log.q.shape[1])
 
 
 def _refined(found: Moments, known: np.ndarray, again: Any) -> Moments:

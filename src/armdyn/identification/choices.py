@@ -16,7 +16,8 @@ from armdyn.identification.fit import deviations, equations, least_squares
 from armdyn.identification.moments import Moments
 
 FOLDS = 5
-WEIGHTS = 10.0 ** np.arange(2, -10, -1)  # of the prior, for each row of data
+WEIGHTS = 10.0 ** np.arange(2, -7, -1)  # of the prior, for each row of data
+WORSE = 1.5  # times the least error: lighter weights are not tried
 UNTRIED = 1e-3  # the weight where the record is too short to be parted
 CUTOFFS = (1.0, 2.0, 3.0, 5.0, 8.0, 12.0, 20.0, 40.0)  # Hz
 
@@ -37,14 +38,25 @@ def rows_of(moments: Moments) -> float:
 
 
 def choose_weight(moments: Moments, weights: np.ndarray, bodies: Bodies) -> float:
-    """The weight of the prior, for each row, that predicts what is left out best."""
-    errors = np.zeros(len(WEIGHTS))
-    for kept, left in folds(moments):
-        solved = equations(kept, weights)
-        problem = Problem(solved.R, solved.rho, kept.origin, bodies)
-        for k, found in enumerate(problem.path(WEIGHTS * rows_of(kept))):
-            errors[k] += (left.squared_errors(found.theta).sum(axis=0) * weights).sum()
-    return float(WEIGHTS[errors.argmin()]) if errors.any() else UNTRIED
+    """The weight of the prior, for each row, that predicts what is left out best.
+
+    Weights are tried from the heaviest on, until they predict clearly worse.
+    """
+    pairs = list(folds(moments))
+    solved = [equations(kept, weights) for kept, _ in pairs]
+    problems = [Problem(each.R, each.rho, moments.origin, bodies) for each in solved]
+    z = [bodies.start for _ in pairs]
+    errors: list[float] = []
+    for weight in WEIGHTS if pairs else ():
+        error = 0.0
+        for k, (kept, left) in enumerate(pairs):
+            found = problems[k].solve(weight * rows_of(kept), z[k])
+            z[k] = found.z
+            error += float((left.squared_errors(found.theta).sum(axis=0) * weights).sum())
+        errors.append(error)
+        if error > WORSE * min(errors):
+            break
+    return float(WEIGHTS[int(np.argmin(errors))]) if errors else UNTRIED
 
 
 def choose_cutoff(moments_at: Callable[[float], Moments], prior: np.ndarray) -> float:
@@ -67,19 +79,21 @@ def choose_cutoff(moments_at: Callable[[float], Moments], prior: np.ndarray) -> 
             tried[cutoff] = pairs
     if not tried:
         raise trouble or IdentificationError("the record is too short to choose a cutoff by")
-    errors = np.array([[_error(a, b, prior) for b in tried.values()] for a in tried.values()])
+    thetas = [[least_squares(kept, prior).theta for kept, _ in pairs] for pairs in tried.values()]
+    errors = np.array(
+        [[_error(found, pairs, prior) for pairs in tried.values()] for found in thetas]
+    )
     relative = np.log(errors / errors.min(axis=0)).mean(axis=1)
     return list(tried)[int(relative.argmin())]
 
 
 def _error(
-    ours: list[tuple[Moments, Moments]], theirs: list[tuple[Moments, Moments]], prior: np.ndarray
+    thetas: list[np.ndarray], pairs: list[tuple[Moments, Moments]], prior: np.ndarray
 ) -> float:
-    """The error of parameters fitted at one cutoff, in what is left out at another."""
+    """The error of parameters, a set for each part that is left out, at one cutoff."""
     total, rows = 0.0, 0.0
-    for (kept, _), (like, left) in zip(ours, theirs, strict=False):
-        theta = least_squares(kept, prior).theta
-        sigma = deviations(like, least_squares(like, prior, "ols").theta)
-        total += (left.squared_errors(theta).sum(axis=0) / sigma**2).sum()
+    for theta, (kept, left) in zip(thetas, pairs, strict=False):
+        sigma = deviations(kept, least_squares(kept, prior, "ols").theta)
+        total += float((left.squared_errors(theta).sum(axis=0) / sigma**2).sum())
         rows += rows_of(left)
     return float(np.sqrt(total / rows))

@@ -21,7 +21,8 @@ import numpy as np
 
 SMALLER = 1e-3
 STEPS = 100  # of Newton's method, at one weight
-CONVERGED = 1e-13  # of the objective: a smaller gain ends it
+CONVERGED = 1e-10  # of the objective: a step that promises less is not made
+NEARER = 0.95  # of the way to the edge of the cone that a step may go
 INSIDE = 1e-3  # of the largest eigenvalue: the least of a prior that is moved inside the cone
 EDGE = 1e-7  # one below it is moved
 FREE = 1e-9  # of its column: what holds a free parameter that is not determined
@@ -137,19 +138,24 @@ class Problem:
         """The minimum for one weight, from a z inside the cone."""
         value, L = self._value(weight, z)
         for _ in range(STEPS):
-            A, b = self._linear(weight, z, L)
-            step, gain = _least_squares(A, b)
-            length = 1.0
-            while length > 1e-12:
-                ahead, its = self._value(weight, z + length * step)
-                if ahead <= value - 1e-4 * length * gain:
-                    break
-                length /= 2
-            else:
-                break  # as near as rounding lets it come
-            z, L, before, value = z + length * step, its, value, ahead
-            if before - value <= CONVERGED * max(abs(value), weight):
+            step, gain = _least_squares(*self._linear(weight, z, L))
+            if gain <= CONVERGED * max(abs(value), weight):
                 break
+            room = NEARER * self._room(z, L, step)
+            tried = {length: self._value(weight, z + length * step) for length in [min(1.0, room)]}
+            length = best = min(1.0, room)
+            while tried[length][0] > value - 1e-4 * length * gain and length > 1e-12:
+                length = best = length / 2
+                tried[length] = self._value(weight, z + length * step)
+            while 2 * length <= room and length >= 1:  # far from the edge curvature falls
+                length *= 2
+                tried[length] = self._value(weight, z + length * step)
+                if tried[length][0] >= tried[best][0]:
+                    break
+                best = length
+            if tried[best][0] >= value:
+                break  # as near as rounding lets it come
+            z, (value, L) = z + best * step, tried[best]
         A, _ = self._linear(weight, z, L)
         return Solution(z, self.bodies.theta(z), value, A)
 
@@ -182,6 +188,14 @@ class Problem:
         held = self.hold @ z
         return float(error @ error / 2 + held @ held / 2 + weight * entropy), L
 
+    def _room(self, z: np.ndarray, L: np.ndarray, step: np.ndarray) -> float:
+        """How many such steps lead to the edge of the cone; infinitely many if none does."""
+        D, x = self._parts(step)
+        inverse = np.linalg.inv(L)
+        least = np.linalg.eigvalsh(inverse @ D @ np.swapaxes(inverse, 1, 2)).min(initial=0.0)
+        least = min(least, (x / self._parts(z)[1]).min(initial=0.0))
+        return -1 / least if least < 0 else np.inf
+
     def _linear(self, weight: float, z: np.ndarray, L: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """A and b: a Newton step minimises |A step - b|^2, and A'A is the Hessian.
 
@@ -206,9 +220,14 @@ class Problem:
         )
 
 
+def triangle(A: np.ndarray) -> np.ndarray:
+    """R of A = Q R."""
+    return np.asarray(np.linalg.qr(A, mode="r"))
+
+
 def _least_squares(A: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, float]:
     """The step that minimises |A step - b|^2, and its slope times -1, the square of A step."""
-    R: np.ndarray = np.linalg.qr(np.column_stack([A, b]), mode="r")
+    R = triangle(np.column_stack([A, b]))
     k = A.shape[1]
     step = np.linalg.solve(R[:k, :k], R[:k, k])
     return step, float(R[:k, k] @ R[:k, k])

@@ -142,11 +142,10 @@ def least_squares(moments: Moments, prior: np.ndarray, method: str = "wls") -> L
 
 def check_rows(moments: Moments) -> None:
     """Refuse records that say less than is asked."""
-    rows = int(moments.rows.sum(axis=0).max())
-    if rows < moments.columns.count:
+    rows, count = int(moments.rows.sum()), moments.columns.count
+    if rows < count:
         raise IdentificationError(
-            f"{rows} rows for {moments.columns.count} parameters; expected more rows than "
-            "parameters"
+            f"{rows} torques for {count} parameters; expected more of them than parameters"
         )
 
 

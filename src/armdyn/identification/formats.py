@@ -10,6 +10,8 @@ from __future__ import annotations
 import io
 import os
 import re
+import zipfile
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -58,7 +60,7 @@ class Layout(NamedTuple):
 
 def layout(names: Sequence[str]) -> Layout:
     """What columns of these names hold; else an IdentificationError."""
-    twins = {name for name in names if list(names).count(name) > 1}
+    twins = {name for name, times in Counter(names).items() if times > 1}
     times = [name for name in names if name.lower() in TIMES]
     groups: dict[str, dict[str, str]] = {signal: {} for signal in SIGNALS}
     for name in names:
@@ -190,10 +192,13 @@ def _is_number(cell: str) -> bool:
 
 def npz_blocks(path: Path) -> Iterator[Block]:
     """The rows of arrays t (N,), q (N, n), tau (N, n), perhaps qd and qdd; or of columns."""
+    with open(path, "rb") as stream, zipfile.ZipFile(stream):
+        pass  # for NumPy reads other files too, and gives something else back
     with np.load(path, allow_pickle=False) as file:
         if "q" in file.files:
             arrays = {key: file[key] for key in ("t", *SIGNALS) if key in file.files}
-            joints = tuple(map(str, file["joints"])) if "joints" in file.files else ()
+            named = np.ravel(file["joints"]) if "joints" in file.files else ()
+            joints = tuple(map(str, named))
         else:
             found = layout(file.files)
             columns = [_column(name, file[name]) for name in found.wanted]

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
+import os
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,7 +16,7 @@ from armdyn.chain.parts import Link
 from armdyn.errors import IdentificationError, shorten, unknown
 from armdyn.identification import choices, priors
 from armdyn.identification.columns import Columns
-from armdyn.identification.consistent import Bodies, Problem, Solution
+from armdyn.identification.consistent import Bodies, Problem, Solution, triangle
 from armdyn.identification.fit import (
     METHODS,
     LeastSquares,
@@ -25,12 +27,65 @@ from armdyn.identification.fit import (
     sandwich,
     undetermined,
 )
+from armdyn.identification.logs import Log
 from armdyn.identification.moments import Moments
+from armdyn.identification.rows import RowsOf, segments
 from armdyn.robot import Robot
 
 NEGLIGIBLE = 1e-6  # of a joint's torque: an offset that is not worth a word
 DECADES = 10  # above a weight, from which it is reached in steps
 TEN_UNITS = ("kg", *["kg m"] * 3, *["kg m^2"] * 6)
+
+
+@dataclass(frozen=True, eq=False)
+class Validation:
+    """Measured torques of a log beside predicted ones, both low-passed.
+
+    Attributes:
+        rms: of measured minus predicted torque of each joint, where it moves, (n,) [N m or N].
+        torque: the rms of the measured torque there, (n,).
+        times: of each segment's rows [s].
+        measured: torques of each segment, (rows, n).
+        predicted: likewise.
+    """
+
+    rms: np.ndarray
+    torque: np.ndarray
+    times: list[np.ndarray]
+    measured: list[np.ndarray]
+    predicted: list[np.ndarray]
+
+
+def validate(moments: Moments, theta: np.ndarray, log: Log) -> Validation:
+    """The torques of a log beside those of parameters, prepared as for these moments."""
+    columns, user = moments.columns, moments.user
+    if columns.user and not user:
+        raise IdentificationError(
+            f"the columns {', '.join(columns.user)} are functions, which saved moments do not have"
+        )
+    pieces, _ = segments(log.for_joints(moments.robot.joint_names), None, moments.cutoff)
+    rows_of = RowsOf(columns, user)
+    measured, predicted, moving = [], [], []
+    for piece in pieces:
+        blocks = [
+            (np.stack([X[:, 0] for X in joints], axis=1), block.qd, _torque(columns, joints, theta))
+            for block in rows_of(piece, 0, piece.rows)
+            for joints in block.joints[:1]
+        ]
+        tau, qd, found = (np.concatenate(parts) for parts in zip(*blocks, strict=True))
+        measured.append(tau)
+        predicted.append(found)
+        moving.append(np.abs(qd) >= moments.rest)
+    here = np.concatenate(moving)
+    count = np.maximum(here.sum(axis=0), 1)
+    tau, error = np.concatenate(measured), np.concatenate(measured) - np.concatenate(predicted)
+    rms, torque = (np.sqrt((x**2 * here).sum(axis=0) / count) for x in (error, tau))
+    return Validation(rms, torque, [piece.times for piece in pieces], measured, predicted)
+
+
+def _torque(columns: Columns, joints: list[np.ndarray], theta: np.ndarray) -> np.ndarray:
+    pairs = zip(joints, columns.felt, strict=True)
+    return np.stack([X[:, 1:] @ theta[felt] for X, felt in pairs], axis=1)
 
 
 class Parameter(NamedTuple):
@@ -61,6 +116,7 @@ class Identification:
         weight: of the prior, for each row; 0 without a prior.
         theta: what predicts the torque, in the order of ``moments.columns.names``.
         moments: of the logs.
+        logs: that ``identify`` was given.
     """
 
     parameters: tuple[Parameter, ...]
@@ -73,6 +129,7 @@ class Identification:
     weight: float
     theta: np.ndarray
     moments: Moments
+    logs: tuple[Log, ...] = ()
 
     @property
     def cutoff(self) -> float | None:
@@ -87,6 +144,43 @@ class Identification:
 
     def __str__(self) -> str:
         return "\n".join(map(str, self.parameters))
+
+    def validate(self, log: Log) -> Validation:
+        """How well the parameters predict another log.
+
+        Measured and predicted torque are low-passed at the cutoff of the fit, and a joint's rows
+        at rest are left out as there.
+        """
+        if not isinstance(log, Log):
+            raise IdentificationError(f"validate takes a Log, not {shorten(log)}; see armdyn.Log")
+        return validate(self.moments, self.theta, log)
+
+    def save(self, path: str | os.PathLike[str]) -> tuple[str, ...]:
+        """Write the arm to a .urdf file, the one it was loaded from with new numbers, or .toml.
+
+        Answers with notes on what has no place in such a file.
+        """
+        from armdyn.identification import write
+
+        return write.save(self.robot.chain, path)
+
+    def plot(self, path: str | Path | None = None, log: Log | None = None) -> Any:
+        """A figure of measured and predicted torque, and of the parameters with their intervals.
+
+        Args:
+            path: where to save it, if anywhere.
+            log: whose torques are drawn; the first that was identified from if not given.
+        """
+        from armdyn.identification import plots
+
+        shown = log or next(iter(self.logs), None)
+        estimates = [plots.Estimate(*parameter) for parameter in self.parameters]
+        torques = None
+        if shown is not None:
+            seen, joints = self.validate(shown), self.robot.joint_names
+            kinds = self.robot.chain.kinds
+            torques = plots.Torques(joints, kinds, seen.times, seen.measured, seen.predicted)
+        return plots.draw(self.robot.name, torques, estimates, path)
 
 
 # The fit ------------------------------------------------------------------------------------------
@@ -164,8 +258,7 @@ def _kept(theta: np.ndarray, before: np.ndarray, R: np.ndarray) -> np.ndarray:
 
 def _bread(bodies: Bodies, found: Solution) -> np.ndarray:
     """What a score moves theta by: the inverse of the whole objective's Hessian."""
-    triangle: np.ndarray = np.linalg.qr(found.root, mode="r")
-    half = np.linalg.solve(triangle.T, bodies.matrix.T)
+    half = np.linalg.solve(triangle(found.root).T, bodies.matrix.T)
     return half.T @ half
 
 
@@ -204,6 +297,13 @@ def _robot(moments: Moments, theta: np.ndarray, ten: np.ndarray) -> tuple[Robot,
     columns, chain, notes = moments.columns, moments.columns.chain, []
     size = moments.rms(np.zeros_like(theta))
     given = {name: theta[columns.place(name)] for name in columns.drives}
+    for name in given.keys() & {*priors.POSITIVE}:
+        below = np.flatnonzero(given[name] < 0) + 1
+        if below.size:
+            notes.append(
+                f"{name} of joints {shorten(below.tolist())} below zero: none in the robot"
+            )
+            given[name] = np.maximum(given[name], 0.0)
     joints = []
     for i, joint in enumerate(chain.joints):
         new: dict[str, Any] = {}
@@ -257,8 +357,7 @@ def _fit_payload(moments: Moments, method: str, possible: bool, weight: Any) -> 
         problem = Problem(solved.R, solved.rho, moments.origin, bodies)
         found = _down_to(problem, chosen * choices.rows_of(moments))
         ten = bodies.ten(found.z)[0]
-        triangle: np.ndarray = np.linalg.qr(found.root, mode="r")
-        half = np.linalg.solve(triangle.T, bodies.to_ten[0].T)
+        half = np.linalg.solve(triangle(found.root).T, bodies.to_ten[0].T)
         bread = half.T @ half
     theta = before + B @ ten
     parts = solved.scores(theta) @ B @ bread

@@ -17,7 +17,7 @@ import numpy as np
 from armdyn.errors import IdentificationError, cut, shorten
 from armdyn.identification.columns import Columns, UserColumn
 from armdyn.identification.logs import Log
-from armdyn.identification.signals import Motion, motions
+from armdyn.identification.signals import Motion, Motions, motions
 
 CHUNK = 4096  # rows at a time: their blocks fill some megabytes
 WIDER = 5.0  # times the cutoff: where positions are low-passed before they are differentiated,
@@ -31,12 +31,21 @@ class Segment(NamedTuple):
 
     motions: tuple[Motion, ...]
     lowpass: LowPass | None
+    t: np.ndarray  # of the motions' rows [s]
 
     @property
     def rows(self) -> int:
         """How many it gives."""
         count = len(self.motions[0].q)
         return count if self.lowpass is None else self.lowpass.outputs(count)
+
+    @property
+    def times(self) -> np.ndarray:
+        """Of the rows it gives [s]."""
+        if self.lowpass is None:
+            return self.t
+        reach, stride = len(self.lowpass.taps) // 2, self.lowpass.stride
+        return self.t[reach : reach + self.rows * stride : stride]
 
 
 class LowPass(NamedTuple):
@@ -70,28 +79,33 @@ class LowPass(NamedTuple):
         return found
 
 
+def motions_of(log: Log, cutoff: float | None) -> Motions:
+    """The motions whose rows are then low-passed at the cutoff."""
+    if cutoff is None or not cutoff > 0:
+        return motions(log, cutoff)
+    steps = np.diff(log.t[np.isfinite(log.t)])
+    highest = HIGHEST / float(np.median(steps)) if len(steps) else np.inf
+    return motions(log, max(cutoff, min(WIDER * cutoff, highest)))
+
+
 def segments(
     log: Log, reference: Log | None, cutoff: float | None
 ) -> tuple[list[Segment], tuple[str, ...]]:
     """The contiguous pieces of a log, and what is to be said of them."""
-    logs = (log,) if reference is None else (log, reference)
-    if cutoff is None:
-        found = [motions(each, None) for each in logs]
-    else:
-        rate = 1 / float(np.median(np.diff(log.t[np.isfinite(log.t)]))) if len(log.t) > 1 else 1.0
-        wide = max(cutoff, min(WIDER * cutoff, HIGHEST * rate)) if cutoff > 0 else cutoff
-        found = [motions(each, wide) for each in logs]
+    found = [motions_of(each, cutoff) for each in (log, reference) if each is not None]
     counts = [[len(motion.q) for motion in each.segments] for each in found]
     if counts[0] != counts[-1]:
         raise IdentificationError(
             f"{cut(log.name)}: its instruments have other rows; expected the same times"
         )
-    together = list(zip(*(each.segments for each in found), strict=True))
+    together = zip(
+        zip(*(each.segments for each in found), strict=True), found[0].times, strict=True
+    )
     if cutoff is None:
-        return [Segment(motions, None) for motions in together], found[0].notes
+        return [Segment(motions, None, t) for motions, t in together], found[0].notes
     pieces = [
-        Segment(motions, LowPass.at(cutoff, float(t[1] - t[0]) if len(t) > 1 else 1.0))
-        for motions, t in zip(together, found[0].times, strict=True)
+        Segment(motions, LowPass.at(cutoff, float(t[1] - t[0]) if len(t) > 1 else 1.0), t)
+        for motions, t in together
     ]
     long = [piece for piece in pieces if piece.rows]
     short = len(pieces) - len(long)
