@@ -24,6 +24,7 @@ from armdyn.robot import Robot
 
 SLOW = 0.05  # of a joint's fastest speed: it is at rest
 WINDOW = 0.1  # s, over which a speed is measured where the log has none
+PASSES = 2  # over the logs, at most, after the first
 ROUNDING = 1e-10  # of the parameters, that moments may cost: more, and the logs are read again
 
 
@@ -134,7 +135,7 @@ def _refined(found: Moments, known: np.ndarray, again: Any) -> Moments:
 
     Moments square the condition of the data, and errors below 1e-8 of the torque are lost in them.
     """
-    for _ in range(3):
+    for _ in range(PASSES):
         plain = least_squares(found, known)
         size = found.rms(np.zeros_like(known))
         small = plain.sigma < 1e-6 * size

@@ -80,20 +80,22 @@ def choose_cutoff(moments_at: Callable[[float], Moments], prior: np.ndarray) -> 
     if not tried:
         raise trouble or IdentificationError("the record is too short to choose a cutoff by")
     thetas = [[least_squares(kept, prior).theta for kept, _ in pairs] for pairs in tried.values()]
-    errors = np.array(
-        [[_error(found, pairs, prior) for pairs in tried.values()] for found in thetas]
-    )
+    sigmas = [
+        [deviations(kept, least_squares(kept, prior, "ols").theta) for kept, _ in pairs]
+        for pairs in tried.values()
+    ]
+    judges = list(zip(tried.values(), sigmas, strict=True))
+    errors = np.array([[_error(found, *judge) for judge in judges] for found in thetas])
     relative = np.log(errors / errors.min(axis=0)).mean(axis=1)
     return list(tried)[int(relative.argmin())]
 
 
 def _error(
-    thetas: list[np.ndarray], pairs: list[tuple[Moments, Moments]], prior: np.ndarray
+    thetas: list[np.ndarray], pairs: list[tuple[Moments, Moments]], sigmas: list[np.ndarray]
 ) -> float:
     """The error of parameters, a set for each part that is left out, at one cutoff."""
     total, rows = 0.0, 0.0
-    for theta, (kept, left) in zip(thetas, pairs, strict=False):
-        sigma = deviations(kept, least_squares(kept, prior, "ols").theta)
+    for theta, (_, left), sigma in zip(thetas, pairs, sigmas, strict=False):
         total += float((left.squared_errors(theta).sum(axis=0) / sigma**2).sum())
         rows += rows_of(left)
     return float(np.sqrt(total / rows))

@@ -94,15 +94,19 @@ def _square_root(H: np.ndarray, f: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 class LeastSquares(NamedTuple):
-    """A fit: theta, its covariance, the joints' standard deviations, and where it came from.
+    """A fit: theta, the joints' standard deviations, and the equations it solves.
 
     ``theta`` is as near as can be to ``prior`` in what the data do not tell.
     """
 
     theta: np.ndarray
-    covariance: np.ndarray
     sigma: np.ndarray  # of each joint's torque
     equations: Equations
+
+    @property
+    def covariance(self) -> np.ndarray:
+        """Of theta, (count, count); infinite on the diagonal for what is not determined."""
+        return sandwich(self.equations, self.theta)
 
     @property
     def condition(self) -> float:
@@ -137,7 +141,7 @@ def least_squares(moments: Moments, prior: np.ndarray, method: str = "wls") -> L
         sigma = deviations(moments, theta)
         if np.abs(sigma / before - 1).max() < UNCHANGED:
             break
-    return LeastSquares(theta, sandwich(solved, theta), sigma, solved)
+    return LeastSquares(theta, sigma, solved)
 
 
 def check_rows(moments: Moments) -> None:
