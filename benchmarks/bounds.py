@@ -88,7 +88,7 @@ def bounds(
             for quantity in quantities:
                 lanes = jit.machine().lanes(dtype)
                 work = operations(chain, quantity, lanes) * operation / lanes
-                width = sum(int(np.prod(shape)) for shape in shapes(chain.n, [Task(quantity)]))
+                width = sum(int(np.prod(shape)) for shape in shapes(chain, [Task(quantity)]))
                 row = width * np.dtype(dtype).itemsize
                 for count in batches:
                     stores = row * seconds_a_byte(row * count)

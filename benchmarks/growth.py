@@ -91,7 +91,7 @@ def _compile(quantity: str, chain: Chain) -> Compiled:
         compiled = min(compiled, time.process_time() - start)
         if compiled > BRIEF:
             break
-    arguments, results = QUANTITIES[quantity].arguments, shapes(chain.n, tasks)
+    arguments, results = QUANTITIES[quantity].arguments, shapes(chain, tasks)
     taken = {name: calls.Argument(ARGUMENTS[name].shape(chain.n)) for name in arguments}
     function = calls.Function(quantity, taken, results, lambda kind, dtype: address)
     numbers = states(chain)

@@ -136,9 +136,9 @@ def test_what_would_take_for_ever_is_refused_before_anything_is_done(given, mess
 def test_the_limits_are_those_of_the_message():
     """At most means at most: so many pass, one more does not."""
     most = limits.MOST_BYTES // (8 * (4 * 2 + 2 * 2))
-    limits.check_sizes(2, ["mass_matrix"], most, 1, limits.MOST_SECONDS)
+    limits.check_sizes(Chain.random(2), ["mass_matrix"], most, 1, limits.MOST_SECONDS)
     with pytest.raises(MethodError, match=f"expected at most {most}"):
-        limits.check_sizes(2, ["mass_matrix"], most + 1, 1, 0)
+        limits.check_sizes(Chain.random(2), ["mass_matrix"], most + 1, 1, 0)
 
 
 # Progress, pictures, interruptions ---------------------------------------------------------------

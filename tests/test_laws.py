@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given, settings
 
 from armdyn.algorithms import kinematics, newton_euler
+from armdyn.chain.minimal import MinimalParameters
 from armdyn.quantities import AXES
 from armdyn.quantities.tasks import Task, formula, quantities_of
 from tests.arms import moving
@@ -22,7 +23,7 @@ def close(found, expected, tolerance=TIGHT):
     np.testing.assert_allclose(found, expected, rtol=0, atol=tolerance * scale)
 
 
-METHODS = {"energy": None, "regressor": None, "pose": None, "jacobian": None}
+METHODS = dict.fromkeys(("energy", "regressor", "minimal_regressor", "pose", "jacobian"))
 METHODS |= {"jacobian_derivative": None, "acceleration_bias": None}
 METHODS |= {"operational_inertia": None, "operational_inertia_inverse": None}
 
@@ -114,6 +115,18 @@ def test_torque_is_linear_in_the_parameters(case):
     rotors = np.array([joint.rotor_inertia for joint in chain.joints])
     tau = robot.regressor(q, qd, qdd) @ chain.parameters + rotors * qdd
     close(tau, robot.inverse_dynamics(q, qd, qdd))
+
+
+@given(moving(3))
+def test_torque_is_linear_in_the_minimal_parameters(case):
+    """And where all joints are revolute, the minimal regressor is columns of the whole one."""
+    chain, q, qd, qdd = case
+    robot, minimal = Robot(chain), MinimalParameters(chain)
+    Y, found = robot.regressor(q, qd, qdd), robot.minimal_regressor(q, qd, qdd)
+    close(found @ minimal.values, Y @ chain.parameters)
+    close(found @ minimal.coefficients, Y)
+    if "P" not in chain.kinds:
+        assert {tuple(column) for column in found.T} <= {tuple(column) for column in Y.T}
 
 
 @given(moving(2))

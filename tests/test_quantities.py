@@ -97,7 +97,7 @@ def test_what_lists_quantities_lists_these():
 def test_results_have_the_shapes_of_the_table(name):
     chain = Chain.random(7, "RPRRRRR", seed=1)
     found = Robot(chain).function(name)(*np.zeros((len(QUANTITIES[name].arguments), 2, 7)))
-    shapes = [result.shape(7) for result in QUANTITIES[name].results]
+    shapes = [result.shape(chain) for result in QUANTITIES[name].results]
     several = found if isinstance(found, tuple) else (found,)
     assert [array.shape for array in several] == [(2, *shape) for shape in shapes]
     assert len(set(export.result_names(Task(name)))) == len(shapes)

@@ -26,6 +26,7 @@ SHAPES = {
     "pose": ("q", (4, 4)),
     "jacobian": ("q", (6, N)),
     "regressor": ("q qd qdd", (N, 10 * N)),
+    "minimal_regressor": ("q qd qdd", (N, len(ROBOT.minimal_parameters()))),
 }
 
 

@@ -123,7 +123,7 @@ def test_all_kinds_agree(quantity, name):
     taken = QUANTITIES[quantity].arguments
     state = drawn(*[(3, it.n)] * len(taken))
     along, other = (drawn(*[(3, it.n)] * len(taken), seed=k) for k in (1, 2))
-    results = [(3, *result.shape(it.n)) for result in QUANTITIES[quantity].results]
+    results = [(3, *result.shape(it.chain)) for result in QUANTITIES[quantity].results]
     weights = drawn(*results, seed=3)
     J = tupled(it.derivative(quantity)(*state))
     assert [x.shape for x in J] == [(*shape, it.n) for shape in results for _ in taken]

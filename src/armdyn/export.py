@@ -114,7 +114,7 @@ def c_files(
     ]
     functions += [
         Function(
-            each.program(chain), f"{prefix}_{each.name}", [*each.results(chain.n)], DTYPES[dtype]
+            each.program(chain), f"{prefix}_{each.name}", [*each.results(chain)], DTYPES[dtype]
         )
         for each in derived
     ]

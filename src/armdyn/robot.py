@@ -394,6 +394,22 @@ class Robot:
         """Y with tau = Y @ robot.chain.parameters, rotors and friction apart -> (..., n, 10 n)."""
         return self._do(Task("regressor"))(q, qd, qdd, out=out, threads=threads)
 
+    @compiled
+    def minimal_regressor(
+        self,
+        q: ArrayLike,
+        qd: ArrayLike,
+        qdd: ArrayLike,
+        *,
+        out: Out = None,
+        threads: int | None = None,
+    ) -> np.ndarray:
+        """Ymin with tau = Ymin @ robot.minimal_parameters().values, rotors and friction apart.
+
+        Shape (..., n, p), a column for each of the p minimal parameters.
+        """
+        return self._do(Task("minimal_regressor"))(q, qd, qdd, out=out, threads=threads)
+
     def minimal_parameters(self) -> MinimalParameters:
         """The fewest combinations of the links' parameters that fix all torques: see the class.
 

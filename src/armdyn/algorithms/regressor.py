@@ -30,6 +30,19 @@ def regressor(
     return [list(row) for row in zip(*columns, strict=True)]
 
 
+def minimal_regressor(
+    arm: Arm, q: Sequence[Scalar], qd: Sequence[Scalar], qdd: Sequence[Scalar]
+) -> list[list[Scalar]]:
+    """Ymin (n, p) with tau = Ymin pi, pi the minimal parameters.
+
+    Torque depends on the natural parameters by the minimal ones alone, so the column of a minimal
+    parameter is the torque of any links that have one unit of it and nothing of the others. Where
+    all joints are revolute a single natural parameter has: Ymin is columns of Y.
+    """
+    Y = regressor(arm, q, qd, qdd)
+    return [[sum(c * row[k] for k, c in unit) for unit in arm.minimal_units] for row in Y]
+
+
 def unit_wrenches(moves: Motion) -> list[Wrench]:
     """The wrench of a unit of each parameter, m, mcx, mcy, mcz, Ixx, Ixy, Iyy, Ixz, Iyz, Izz."""
     wd, a, U, ww = moves

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from armdyn.chain import axes
+from armdyn.chain.minimal import MinimalParameters
 from armdyn.chain.pose import Pose, quarter_turns
 from armdyn.spatial import ZERO, Dyads, Rotation, Scalar, Symmetric, Vector, sincos, steiner
 
@@ -94,6 +95,19 @@ class Arm:
         """
         r, s, u = axes.start(self._chain)
         return r, s, {i: Vector(*map(self._given, axis)) for i, axis in u.items()}
+
+    @cached_property
+    def minimal_units(self) -> list[list[tuple[int, Scalar]]]:
+        """For each minimal parameter links that have one unit of it and nothing of the others.
+
+        That is (k, value) of each natural parameter k, counted over all links, that is not zero;
+        the integer 1 where it is one.
+        """
+        units = MinimalParameters(self._chain).units.T.tolist()
+        return [
+            [(k, 1 if x == 1 else self._number(x)) for k, x in enumerate(unit) if x]
+            for unit in units
+        ]
 
     @cached_property
     def com(self) -> list[Vector]:

@@ -93,6 +93,22 @@ class MinimalParameters(Sequence[Combination]):
         singular = np.linalg.svd(felt / size, compute_uv=False)
         return bool(singular[-1] > RESOLVED * singular[0])
 
+    @property
+    def units(self) -> np.ndarray:
+        """Natural parameters that have one unit of each and nothing of the others, (10 n, count).
+
+        ``coefficients @ units`` is the identity. The columns are those links that ``bodies`` makes
+        of unit values: single parameters where all joints are revolute.
+        """
+        ends = np.cumsum([0, *map(len, self._members)])
+        units = np.zeros((self.chain.n, 10, len(self)))
+        outboard = np.zeros((10, len(self)))
+        for i in reversed(range(self.chain.n)):
+            for k, e in enumerate(self._members[i], start=ends[i]):
+                units[i] += np.outer(e.body, np.eye(len(self))[k] - e.read @ outboard)
+            outboard = self._handed_in[i] @ (units[i] + outboard)
+        return units.reshape(-1, len(self))
+
     def bodies(self) -> list[Inertia]:
         """A body a link, made of the minimal parameters alone; together they move as the chain.
 
@@ -156,12 +172,12 @@ def handed_in(joint: Joint) -> np.ndarray:
     axis, diag(U22, U22, 0). Past a prismatic joint it is all, at d = 0.
     """
     if joint.kind == "P":
-        return _seen_from(Pose.mdh(joint.b, joint.beta, joint.theta, 0.0))
+        return seen_from_matrix(Pose.mdh(joint.b, joint.beta, joint.theta, 0.0))
     unturned = np.outer(M, M) + np.outer(MZ, MZ) + np.outer(XX + YY, YY)
-    return _seen_from(Pose.mdh(joint.b, joint.beta, joint.theta, joint.d)) @ unturned
+    return seen_from_matrix(Pose.mdh(joint.b, joint.beta, joint.theta, joint.d)) @ unturned
 
 
-def _seen_from(pose: Pose) -> np.ndarray:
+def seen_from_matrix(pose: Pose) -> np.ndarray:
     """Inertia.seen_from as a matrix (10, 10)."""
     seen = [Inertia.from_parameters(unit).seen_from(pose).parameters() for unit in np.eye(10)]
     return np.column_stack(seen)

@@ -146,7 +146,7 @@ def compare(
     plan = _plan(robot.chain, quantities, methods)
     if states is None:
         states = min(STATES, max(3, 4000 // robot.n**2))
-    check_sizes(robot.n, quantities, batch, states, seconds)
+    check_sizes(robot.chain, quantities, batch, states, seconds)
     batch, states = int(batch), int(states)  # NumPy's are no JSON
     finished: list[Ranking] = []
     try:
@@ -275,7 +275,7 @@ class _Bench:
             values[0] = function(*(array[0] for array in self.few))  # by the code for one state
             rows[method.name], functions[method.name] = self._checked(method, values), function
         self.meter.step(f"{self.quantity}: the stopwatch")
-        (shape,) = shapes(self.chain.n, [Task(self.quantity)])
+        (shape,) = shapes(self.chain, [Task(self.quantity)])
         in_place = {"out": np.empty((self.batch, *shape)), "threads": 1}
         one = [array[0].copy() for array in self.many]
         calls = {name: Call(function, one) for name, function in functions.items()}

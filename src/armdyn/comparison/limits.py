@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+from armdyn.chain import Chain
 from armdyn.errors import MethodError, shorten, whole
 from armdyn.quantities import ARGUMENTS, sizes
 from armdyn.quantities.tasks import Task, shapes
@@ -15,11 +16,13 @@ EXACT_MICROSECONDS = 200  # times n^2: what a state in fifty digits takes, about
 EXACT_BYTES = 200  # and what a number of it takes
 
 
-def check_sizes(n: int, quantities: Sequence[str], batch: int, states: int, seconds: float) -> None:
+def check_sizes(
+    chain: Chain, quantities: Sequence[str], batch: int, states: int, seconds: float
+) -> None:
     """Refuse sizes that are none, and those that would take too much memory or time.
 
     Args:
-        n: the number of joints.
+        chain: the arm.
         quantities: what is compared.
         batch: states in a batch.
         states: at which errors are measured in fifty digits.
@@ -28,8 +31,9 @@ def check_sizes(n: int, quantities: Sequence[str], batch: int, states: int, seco
     for name, value in (("batch", batch), ("states", states)):
         if (whole(value) or 0) < 1:
             raise MethodError(f"{name} is {shorten(value)}; expected 1 or more, a whole number")
+    n = chain.n
     given = 8 * sum(sizes(n, ARGUMENTS).values())
-    largest = max(sum(map(math.prod, shapes(n, [Task(name)]))) for name in quantities)
+    largest = max(sum(map(math.prod, shapes(chain, [Task(name)]))) for name in quantities)
     _check("batch", batch, given + 8 * largest, MOST_BYTES, 1e9, "GB of memory")
     _check("states", states, EXACT_MICROSECONDS * n**2, MOST_SECONDS * 10**6, 3600e6, "hours")
     _check("states", states, given + EXACT_BYTES * largest, MOST_BYTES, 1e9, "GB of memory")

@@ -32,7 +32,7 @@ def function(
     return calls.Function(
         " ".join(task.quantity for task in tasks),
         taken(chain.n, tasks),
-        shapes(chain.n, tasks),
+        shapes(chain, tasks),
         Compilation(chain, tasks),
         options,
     )

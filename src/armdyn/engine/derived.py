@@ -48,26 +48,28 @@ class Derived(NamedTuple):
             "hvp": f"The Hessian of {sums} of {task} times a direction of {wrt}.",
         }[self.kind]
 
-    def arguments(self, n: int) -> dict[str, calls.Argument]:
-        """What its function takes, on an arm of n joints."""
-        plain = taken(n, [self.task])
+    def arguments(self, chain: Chain) -> dict[str, calls.Argument]:
+        """What its function takes, on that arm."""
+        plain = taken(chain.n, [self.task])
         found = dict(plain)
         if KINDS[self.kind].weighted:
             for result, name in self._weights:
-                found[name] = calls.Argument(result.shape(n), f"a weight for each of {result.name}")
+                found[name] = calls.Argument(
+                    result.shape(chain), f"a weight for each of {result.name}"
+                )
         if KINDS[self.kind].directed:
             for name in self.wrt:
                 found[f"{name}_tangent"] = calls.Argument(plain[name].shape, f"as {name} has")
         return found
 
-    def results(self, n: int) -> dict[str, Shape]:
+    def results(self, chain: Chain) -> dict[str, Shape]:
         """The names and shapes of what its function gives."""
-        given = taken(n, [self.task])
+        given = taken(chain.n, [self.task])
         if self.kind == "jvp":
-            return {f"{result.name}_tangent": result.shape(n) for result in self._results}
+            return {f"{result.name}_tangent": result.shape(chain) for result in self._results}
         if self.kind == "derivative":
             return {
-                f"d{result.name}_d{name}": (*result.shape(n), *given[name].shape)
+                f"d{result.name}_d{name}": (*result.shape(chain), *given[name].shape)
                 for result in self._results
                 for name in self.wrt
             }
@@ -78,7 +80,7 @@ class Derived(NamedTuple):
         """Its program, of a settled task."""
         cotangents = [name for _, name in self._weights]
         made = KINDS[self.kind].derive(program(chain, [self.task]), self.wrt, cotangents)
-        sizes = {name: math.prod(each.shape) for name, each in self.arguments(chain.n).items()}
+        sizes = {name: math.prod(each.shape) for name, each in self.arguments(chain).items()}
         if made.inputs != sizes:
             raise AssertionError(f"{self.name} takes {made.inputs}, not {sizes}")
         return made
@@ -139,7 +141,7 @@ def function(chain: Chain, derived: Derived) -> Callable[..., Any]:
     """A compiled function of arrays for a derivative; compiles at its first call."""
     return calls.Function(
         derived.name,
-        derived.arguments(chain.n),
-        tuple(derived.results(chain.n).values()),
+        derived.arguments(chain),
+        tuple(derived.results(chain).values()),
         _Kernels(chain, derived),
     )

@@ -1,1 +1,160 @@
-"""From logs of a real arm to a model of it."""
+"""Identification: from logs of a real arm to a model that is physically possible."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from armdyn.errors import IdentificationError, shorten, warn
+from armdyn.identification.choices import choose_cutoff
+from armdyn.identification.columns import Columns, UserColumn
+from armdyn.identification.fit import least_squares
+from armdyn.identification.logs import Log as Log
+from armdyn.identification.moments import Moments as Moments
+from armdyn.identification.moments import moments, named
+from armdyn.identification.results import Identification as Identification
+from armdyn.identification.rows import motions_of
+from armdyn.identification.units import doubts
+from armdyn.robot import Robot
+
+SLOW = 0.05  # of a joint's fastest speed: it is at rest
+WINDOW = 0.1  # s, over which a speed is measured where the log has none
+PASSES = 2  # over the logs, at most, after the first
+ROUNDING = 1e-10  # of the parameters, that moments may cost: more, and the logs are read again
+
+
+def identify(
+    robot: Robot,
+    logs: Log | Iterable[Log],
+    *,
+    friction: bool = True,
+    rotors: bool = True,
+    offsets: bool = True,
+    cutoff: float | str | None = "auto",
+    prior: Any = "robot",
+    weight: float | str = "auto",
+    payload: bool = False,
+    instruments: Log | Iterable[Log] | None = None,
+    columns: Mapping[str, UserColumn] | Iterable[UserColumn] = (),
+    rest: ArrayLike | str = "auto",
+    method: str = "wls",
+) -> Identification:
+    """The parameters of an arm from logs of its motion.
+
+    Args:
+        robot: the arm: its geometry, and what is known of it before.
+        logs: what was measured, one log or several.
+        friction: whether each joint has viscous and Coulomb friction; else the torque has none.
+        rotors: whether each joint's rotor is sought; else it is the robot's.
+        offsets: whether each joint's torque has an offset.
+        cutoff: of the low-pass [Hz]; None: the logs' own speeds and accelerations, nothing is
+            filtered; "auto": None where all logs have them, else by cross-validation.
+        prior: what the parameters stay near to, and within what bodies can have: "robot"; another
+            Robot or Chain; None: least squares alone.
+        weight: of the prior, for each row; "auto": by cross-validation.
+        payload: whether a body at the tip is all that is sought, and the robot is right else.
+        instruments: a reference motion for each log, such as the commanded one, where noise of
+            the encoders would spoil the estimate.
+        columns: the user's own columns, functions (q, qd, qdd) -> (..., n) by their names.
+        rest: the speed below which a joint's rows are left out, for there friction is not what it
+            is in motion [rad/s or m/s], a number or (n,); "auto": 5 % of its fastest, where
+            friction is sought.
+        method: how the joints' errors count, "ols", "wls" or "irls": see ``Moments.fit``.
+
+    Raises:
+        IdentificationError: if the logs do not suit the arm, or say too little.
+    """
+    if not isinstance(robot, Robot):
+        raise TypeError(f"identify takes a Robot, not {type(robot).__name__}; see armdyn.load")
+    given = [log.for_joints(robot.joint_names) for log in _logs("logs", logs)]
+    behind = None if instruments is None else _logs("instruments", instruments)
+    user = named(columns)
+    if isinstance(rest, str):
+        if rest != "auto":
+            raise IdentificationError(f"rest is {shorten(rest)}; expected a speed or 'auto'")
+        rest = SLOW * np.max([fastest(log) for log in given], axis=0) if friction else 0.0
+    asked: dict[str, Any] = {
+        "friction": friction,
+        "rotors": rotors,
+        "offsets": offsets,
+        "columns": user,
+        "instruments": behind,
+        "rest": rest,
+    }
+    known = Columns.of(robot.chain, friction, rotors, offsets, user).given
+    rows, sought = sum(len(log.t) for log in given), 10 if payload else len(known)
+    if rows < sought:
+        raise IdentificationError(
+            f"{rows} rows for {sought} parameters; expected more rows than parameters"
+        )
+
+    @lru_cache(maxsize=16)
+    def at(frequency: float | None) -> Moments:
+        return moments(robot, given, cutoff=frequency, **asked)
+
+    if isinstance(cutoff, str):
+        if cutoff != "auto":
+            raise IdentificationError(
+                f"cutoff is {shorten(cutoff)}; expected a frequency [Hz], None or 'auto'"
+            )
+        moving = all(log.qd is not None and log.qdd is not None for log in given)
+        cutoff = None if moving else choose_cutoff(at, known)
+    found = at(cutoff)
+    if not payload:
+        found = _refined(
+            found,
+            known,
+            lambda origin: moments(robot, given, cutoff=cutoff, origin=origin, **asked),
+        )
+    result = found.fit(method=method, prior=prior, weight=weight, payload=payload)
+    doubtful = [doubt for log in given for doubt in doubts(robot, motions_of(log, cutoff))]
+    for doubt in doubtful:
+        warn("%s: %s", robot.name, doubt)
+    return replace(result, logs=tuple(given), notes=(*result.notes, *doubtful))
+
+
+def fastest(log: Log) -> np.ndarray:
+    """About the fastest speed of each joint, (n,), of which noise tells little."""
+    if log.qd is not None:
+        speeds = np.abs(log.qd)
+    else:
+        step = float(np.nanmedian(np.diff(log.t))) if len(log.t) > 1 else 1.0
+        k = min(max(1, round(WINDOW / step)), len(log.t) - 1)
+        speeds = np.abs(log.q[k:] - log.q[:-k]) / (log.t[k:] - log.t[:-k])[:, None]
+    finite = speeds[np.isfinite(speeds).all(axis=1)]
+    return np.percentile(finite, 99, axis=0) if len(finite) else np.zeros(log.q.shape[1])
+
+
+def _refined(found: Moments, known: np.ndarray, again: Any) -> Moments:
+    """The moments, about parameters so near that rounding does not matter.
+
+    Moments square the condition of the data, and errors below 1e-8 of the torque are lost in them.
+    """
+    for _ in range(PASSES):
+        plain = least_squares(found, known)
+        size = found.rms(np.zeros_like(known))
+        small = plain.sigma < 1e-6 * size
+        if plain.condition**2 * np.finfo(float).eps < ROUNDING and not small.any():
+            break
+        if found.origin.any() and np.allclose(plain.theta, found.origin, rtol=1e-10, atol=1e-12):
+            break
+        found = again(plain.theta)
+    return found
+
+
+def _logs(what: str, given: Any) -> list[Log]:
+    try:
+        found = [given] if isinstance(given, Log) else list(given)
+    except TypeError:
+        found = [given]
+    for log in found:
+        if not isinstance(log, Log):
+            raise IdentificationError(
+                f"{what}: expected a Log or a list of them, not {shorten(log)}; see armdyn.Log"
+            )
+    return found

@@ -40,20 +40,23 @@ class Argument(NamedTuple):
 
 
 class Result(NamedTuple):
-    """An array that a quantity gives: its letter, and its sizes, "n", "10n" or a number each."""
+    """An array that a quantity gives: its letter, and its sizes, a number or one of these each.
+
+    "n": joints; "10n": inertial parameters; "p": minimal parameters.
+    """
 
     name: str
     sizes: str
 
-    def shape(self, n: int) -> Shape:
-        """Its shape on an arm of n joints."""
-        return shape_of(self.sizes, n)
+    def shape(self, chain: Chain) -> Shape:
+        """Its shape on that arm."""
+        return shape_of(self.sizes, chain.n, chain.minimal_count if "p" in self.sizes else 0)
 
 
-def shape_of(sizes: str, n: int) -> Shape:
-    """The shape of an array on an arm of n joints, of its sizes in words."""
-    known = {"n": n, "10n": 10 * n}
-    return tuple(known.get(size) or int(size) for size in sizes.split())
+def shape_of(sizes: str, n: int, p: int = 0) -> Shape:
+    """The shape of an array, of its sizes in words, on an arm of n joints and p parameters."""
+    known = {"n": n, "10n": 10 * n, "p": p}
+    return tuple(known[size] if size in known else int(size) for size in sizes.split())
 
 
 @dataclass(frozen=True)
@@ -219,6 +222,12 @@ QUANTITIES: Mapping[str, Quantity] = {
         "tau = Y p without rotors and friction; p has for each link its mass m, m cx, m cy, m cz, "
         "Ixx, Ixy, Iyy, Ixz, Iyz, Izz about its joint frame's origin, in that frame's axes.",
         function=regressor.regressor,
+    ),
+    "minimal_regressor": Quantity(
+        ("q", "qd", "qdd"),
+        (Result("Ymin", "n p"),),
+        "tau = Ymin pi without rotors and friction; pi are the p minimal parameters.",
+        function=regressor.minimal_regressor,
     ),
 }
 

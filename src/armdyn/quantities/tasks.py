@@ -110,9 +110,9 @@ def program(chain: Chain, tasks: Sequence[Task]) -> Program:
 
     names = "_".join(task.quantity for task in tasks)
     found = drop_unused(record(together, inputs, names))
-    if found.shapes != shapes(chain.n, tasks):  # a kernel would write beyond its results
+    if found.shapes != shapes(chain, tasks):  # a kernel would write beyond its results
         by = ", ".join(f"{task.quantity} by {task.method}" for task in tasks)
-        expected = shapes(chain.n, tasks)
+        expected = shapes(chain, tasks)
         raise TraceError(f"{by} gives the shapes {found.shapes}; expected {expected}")
     return found
 
@@ -123,9 +123,9 @@ def arguments(tasks: Sequence[Task]) -> tuple[str, ...]:
     return tuple(argument for argument in ARGUMENTS if argument in taken)
 
 
-def shapes(n: int, tasks: Sequence[Task]) -> tuple[Shape, ...]:
-    """The shapes of the results of some tasks together, on an arm of n joints."""
-    return tuple(result.shape(n) for task in tasks for result in find(task.quantity).results)
+def shapes(chain: Chain, tasks: Sequence[Task]) -> tuple[Shape, ...]:
+    """The shapes of the results of some tasks together, on that arm."""
+    return tuple(result.shape(chain) for task in tasks for result in find(task.quantity).results)
 
 
 def quantities_of(chain: Chain) -> list[str]:

@@ -1,0 +1,246 @@
+"""Least squares on moments: the parameters, how sure they are, and what the data cannot tell.
+
+With joint variances s_i^2 the sum over joints and rows of (tau_i - W_i theta)^2 / s_i^2 is
+|R (theta - origin) - rho|^2 and a constant; R and rho come from the moments, cleared of directions
+that the data do not resolve. With instruments Z it is the same sum projected on Z (two-stage least
+squares). Standard deviations are those of the scores of contiguous parts of the record: noise is
+coloured, and rows are not independent.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from armdyn.errors import IdentificationError
+from armdyn.identification.moments import Moments
+
+METHODS = ("ols", "wls", "irls")
+RESOLVED = 1e-14  # of the largest eigenvalue of W'W scaled to unit columns
+INVOLVED = 1e-5  # a smaller part in an unresolved direction is rounding
+EXACT = 1e-10  # of the torque: errors below it are taken to be so large
+ROUNDS = 30  # of reweighting
+UNCHANGED = 1e-6  # relative change of all variances that ends it
+
+
+class Equations(NamedTuple):
+    """R (rank, count) and rho (rank,): see above; the moments they come from, and the weights."""
+
+    R: np.ndarray
+    rho: np.ndarray
+    moments: Moments
+    weights: np.ndarray  # 1 / s_i^2 of each joint
+    projector: np.ndarray | None  # of the instruments' scores, (count, count)
+
+    @property
+    def pseudo_inverse(self) -> np.ndarray:
+        """R^+, (count, rank)."""
+        return np.linalg.pinv(self.R, rcond=1e-9)
+
+    def scores(self, theta: np.ndarray) -> np.ndarray:
+        """What each part pulls the parameters by, (parts, count); without noise it is zero."""
+        e = self.moments.origin - theta
+        found = np.zeros((self.moments.groups, len(theta)))
+        for i, felt in enumerate(self.moments.columns.felt):
+            sums = self.moments.crosses[i][:, 0] if self.moments.crosses else self.moments.grams[i]
+            found[:, felt] += self.weights[i] * sums[:, 1:] @ np.concatenate([[1.0], e[felt]])
+        return found if self.projector is None else found @ self.projector.T
+
+
+def equations(moments: Moments, weights: np.ndarray) -> Equations:
+    """The weighted normal equations, in square-root form."""
+    felt = moments.columns.felt
+    if not moments.crosses:
+        grams = [gram.sum(axis=0) for gram in moments.grams]
+        H, f = _assembled(grams, weights, felt)
+        return Equations(*_square_root(H, f), moments, weights, None)
+    A, f = _assembled([cross[:, 0].sum(axis=0) for cross in moments.crosses], weights, felt)
+    ZZ, _ = _assembled([cross[:, 1].sum(axis=0) for cross in moments.crosses], weights, felt)
+    D = _scale(ZZ)
+    projector = A.T @ (D[:, None] * np.linalg.pinv(D[:, None] * ZZ * D, RESOLVED, True) * D)
+    return Equations(*_square_root(projector @ A, projector @ f), moments, weights, projector)
+
+
+def _assembled(
+    grams: list[np.ndarray], weights: np.ndarray, felt: tuple[np.ndarray, ...]
+) -> tuple[np.ndarray, np.ndarray]:
+    """The weighted sum over joints of W'W, (count, count), and W'tau, (count,)."""
+    count = 1 + max(int(k.max()) for k in felt)
+    H, f = np.zeros((count, count)), np.zeros(count)
+    for gram, weight, k in zip(grams, weights, felt, strict=True):
+        H[np.ix_(k, k)] += weight * gram[1:, 1:]
+        f[k] += weight * gram[1:, 0]
+    return H, f
+
+
+def _scale(H: np.ndarray) -> np.ndarray:
+    """What makes the diagonal of D H D one; 0 where it is zero."""
+    diagonal = np.sqrt(np.maximum(H.diagonal(), 0.0))
+    return np.divide(1.0, diagonal, out=np.zeros_like(diagonal), where=diagonal > 0)
+
+
+def _square_root(H: np.ndarray, f: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """R and rho with R'R = H and R'rho = f, without what is not resolved."""
+    D = _scale(H)
+    values, V = np.linalg.eigh(D[:, None] * (H + H.T) / 2 * D)
+    seen = values > RESOLVED * values[-1]
+    root, V = np.sqrt(values[seen]), V[:, seen]
+    undo = np.divide(1.0, D, out=np.zeros_like(D), where=D > 0)
+    return root[:, None] * V.T * undo, (V.T @ (D * f)) / root
+
+
+# Least squares ------------------------------------------------------------------------------------
+
+
+class LeastSquares(NamedTuple):
+    """A fit: theta, the joints' standard deviations, and the equations it solves.
+
+    ``theta`` is as near as can be to ``prior`` in what the data do not tell.
+    """
+
+    theta: np.ndarray
+    sigma: np.ndarray  # of each joint's torque
+    equations: Equations
+
+    @property
+    def covariance(self) -> np.ndarray:
+        """Of theta, (count, count); infinite on the diagonal for what is not determined."""
+        return sandwich(self.equations, self.theta)
+
+    @property
+    def condition(self) -> float:
+        """Of the weighted regressor scaled to unit columns, where it is resolved."""
+        R = self.equations.R
+        norms = np.linalg.norm(R, axis=0)
+        singular = np.linalg.svd(R[:, norms > 0] / norms[norms > 0], compute_uv=False)
+        return float(singular[0] / singular[-1])
+
+
+def least_squares(moments: Moments, prior: np.ndarray, method: str = "wls") -> LeastSquares:
+    """The parameters of least error.
+
+    Args:
+        moments: of the data.
+        prior: parameters to keep in what the data do not tell.
+        method: "ols": all joints count alike; "wls": by the variances that "ols" leaves; "irls":
+            by the variances that it leaves itself.
+    """
+    check_rows(moments)
+    rows = moments.rows.sum(axis=0)
+    here = rows > 0
+    weights = here.astype(float)
+    solved = equations(moments, weights)
+    theta = _nearest(solved, prior)
+    sigma = deviations(moments, theta)
+    for _ in range({"ols": 0, "wls": 1, "irls": ROUNDS}[method]):
+        before = sigma
+        weights = np.where(here, 1 / sigma**2, 0.0)
+        solved = equations(moments, weights)
+        theta = _nearest(solved, prior)
+        sigma = deviations(moments, theta)
+        if np.abs(sigma / before - 1).max() < UNCHANGED:
+            break
+    return LeastSquares(theta, sigma, solved)
+
+
+def check_rows(moments: Moments) -> None:
+    """Refuse records that say less than is asked."""
+    rows, count = int(moments.rows.sum()), moments.columns.count
+    if rows < count:
+        raise IdentificationError(
+            f"{rows} torques for {count} parameters; expected more of them than parameters"
+        )
+
+
+def deviations(moments: Moments, theta: np.ndarray) -> np.ndarray:
+    """The standard deviation of each joint's torque from its prediction, (n,)."""
+    rows = np.maximum(moments.rows.sum(axis=0), 1)
+    share = moments.columns.count / len(rows)  # of the parameters, that a joint fits
+    errors = moments.squared_errors(theta).sum(axis=0) / np.maximum(rows - share, 1)
+    size = moments.rms(np.zeros_like(theta))
+    return np.maximum(np.sqrt(errors), EXACT * np.where(size > 0, size, 1.0))
+
+
+def _nearest(solved: Equations, prior: np.ndarray) -> np.ndarray:
+    """The least-squares solution that is nearest to the prior, in units of the columns' size."""
+    R, rho, moments = solved.R, solved.rho, solved.moments
+    norms = np.linalg.norm(R, axis=0)
+    size = np.divide(1.0, norms, out=np.zeros_like(norms), where=norms > 0)
+    missing = rho - R @ (prior - moments.origin)
+    step, *_ = np.linalg.lstsq(R * size, missing, rcond=np.sqrt(RESOLVED) / 10)
+    return prior + size * step
+
+
+def sandwich(solved: Equations, theta: np.ndarray, bread: np.ndarray | None = None) -> np.ndarray:
+    """The covariance of theta by the scores of contiguous parts, (count, count).
+
+    ``bread`` is what a score moves theta by, H^+ if not given. Infinite on the diagonal for what is
+    not determined, and zero beside it.
+    """
+    R, moments = solved.R, solved.moments
+    norms = np.linalg.norm(R, axis=0)
+    size = np.divide(1.0, norms, out=np.zeros_like(norms), where=norms > 0)
+    U, s, Vt = np.linalg.svd(R * size, full_matrices=True)
+    rank = int((s > np.sqrt(RESOLVED) / 10 * s[0]).sum())
+    if bread is None:
+        half = size[:, None] * Vt[:rank].T / s[:rank]
+        bread = half @ half.T
+    parts = solved.scores(theta) @ bread.T
+    rows, groups = moments.rows.sum(), moments.groups
+    inflated = rows / max(rows - rank, 1) * groups / max(groups - 1, 1)
+    covariance = inflated * parts.T @ parts
+    unknown = (np.linalg.norm(Vt[rank:], axis=0) > INVOLVED) | (norms == 0)
+    covariance[unknown] = covariance[:, unknown] = 0.0
+    covariance[unknown, unknown] = np.inf
+    return covariance
+
+
+# What the data tell -------------------------------------------------------------------------------
+
+
+class Undetermined(NamedTuple):
+    """What a record tells of each natural parameter, drive and column of a user, by name.
+
+    Attributes:
+        zero: nothing, no torque of it was felt.
+        combined: only in combination with others.
+        determined: its value.
+    """
+
+    zero: tuple[str, ...]
+    combined: tuple[str, ...]
+    determined: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return "\n".join(
+            f"{key}: {', '.join(getattr(self, key)) or 'none'}" for key in self._fields
+        )
+
+
+def undetermined(solved: Equations) -> Undetermined:
+    """Which parameters of links ("XX2", "MY3"), drives ("viscous_1") and columns are determined."""
+    columns = solved.moments.columns
+    B = solved.R @ columns.natural
+    norms = np.linalg.norm(B, axis=0)
+    felt = norms > 1e-9 * norms.max()
+    _, s, Vt = np.linalg.svd(B[:, felt] / norms[felt], full_matrices=True)
+    rank = int((s > np.sqrt(RESOLVED) / 10 * s[0]).sum())
+    free = np.ones(len(norms))
+    free[felt] = np.linalg.norm(Vt[rank:], axis=0)
+    alone = felt & (free < INVOLVED)
+    pairs = list(zip(natural_names(solved.moments), felt, alone, strict=True))
+    return Undetermined(
+        tuple(name for name, here, _ in pairs if not here),
+        tuple(name for name, here, lone in pairs if here and not lone),
+        tuple(name for name, _, lone in pairs if lone),
+    )
+
+
+def natural_names(moments: Moments) -> list[str]:
+    """Of the ten parameters of each link, then of drives and the user's columns."""
+    from armdyn.chain.minimal import KHALIL
+
+    columns = moments.columns
+    links = [f"{name}{i + 1}" for i in range(columns.chain.n) for name in KHALIL]
+    return links + list(columns.names[len(columns.minimal) :])

@@ -1,0 +1,391 @@
+"""Identification: the parameters that suit some moments, and what can be done with them."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from armdyn.chain import Chain
+from armdyn.chain.inertia import NAMES, Inertia
+from armdyn.chain.parts import Link
+from armdyn.errors import IdentificationError, shorten, unknown
+from armdyn.identification import choices, priors
+from armdyn.identification.columns import Columns
+from armdyn.identification.consistent import Bodies, Problem, Solution, triangle
+from armdyn.identification.fit import (
+    METHODS,
+    LeastSquares,
+    Undetermined,
+    deviations,
+    equations,
+    least_squares,
+    sandwich,
+    undetermined,
+)
+from armdyn.identification.logs import Log
+from armdyn.identification.moments import Moments
+from armdyn.identification.rows import RowsOf, segments
+from armdyn.robot import Robot
+
+NEGLIGIBLE = 1e-6  # of a joint's torque: an offset that is not worth a word
+DECADES = 10  # above a weight, from which it is reached in steps
+TEN_UNITS = ("kg", *["kg m"] * 3, *["kg m^2"] * 6)
+
+
+@dataclass(frozen=True, eq=False)
+class Validation:
+    """Measured torques of a log beside predicted ones, both low-passed.
+
+    Attributes:
+        rms: of measured minus predicted torque of each joint, where it moves, (n,) [N m or N].
+        torque: the rms of the measured torque there, (n,).
+        times: of each segment's rows [s].
+        measured: torques of each segment, (rows, n).
+        predicted: likewise.
+    """
+
+    rms: np.ndarray
+    torque: np.ndarray
+    times: list[np.ndarray]
+    measured: list[np.ndarray]
+    predicted: list[np.ndarray]
+
+
+def validate(moments: Moments, theta: np.ndarray, log: Log) -> Validation:
+    """The torques of a log beside those of parameters, prepared as for these moments."""
+    columns, user = moments.columns, moments.user
+    if columns.user and not user:
+        raise IdentificationError(
+            f"the columns {', '.join(columns.user)} are functions, which saved moments do not have"
+        )
+    pieces, _ = segments(log.for_joints(moments.robot.joint_names), None, moments.cutoff)
+    rows_of = RowsOf(columns, user)
+    measured, predicted, moving = [], [], []
+    for piece in pieces:
+        blocks = [
+            (np.stack([X[:, 0] for X in joints], axis=1), block.qd, _torque(columns, joints, theta))
+            for block in rows_of(piece, 0, piece.rows)
+            for joints in block.joints[:1]
+        ]
+        tau, qd, found = (np.concatenate(parts) for parts in zip(*blocks, strict=True))
+        measured.append(tau)
+        predicted.append(found)
+        moving.append(np.abs(qd) >= moments.rest)
+    here = np.concatenate(moving)
+    count = np.maximum(here.sum(axis=0), 1)
+    tau, error = np.concatenate(measured), np.concatenate(measured) - np.concatenate(predicted)
+    rms, torque = (np.sqrt((x**2 * here).sum(axis=0) / count) for x in (error, tau))
+    return Validation(rms, torque, [piece.times for piece in pieces], measured, predicted)
+
+
+def _torque(columns: Columns, joints: list[np.ndarray], theta: np.ndarray) -> np.ndarray:
+    pairs = zip(joints, columns.felt, strict=True)
+    return np.stack([X[:, 1:] @ theta[felt] for X, felt in pairs], axis=1)
+
+
+class Parameter(NamedTuple):
+    """What was found: a name, value, standard deviation (infinite: not determined) and unit."""
+
+    name: str
+    value: float
+    deviation: float
+    unit: str
+
+    def __str__(self) -> str:
+        return f"{self.name} = {self.value:.6g} +- {self.deviation:.2g} {self.unit}".rstrip()
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Identification:
+    """What logs tell of an arm.
+
+    Attributes:
+        parameters: name, value, standard deviation and unit of each.
+        covariance: of their values, (count, count).
+        robot: the arm with these parameters.
+        rms: of measured minus predicted torque of each joint, in the logs it is from, (n,).
+        condition: of the regressor, scaled to unit columns and by the joints' noise.
+        undetermined: which parameters of links and drives the logs tell nothing of, only
+            in combination, or exactly.
+        notes: what a user should know.
+        weight: of the prior, for each row; 0 without a prior.
+        theta: what predicts the torque, in the order of ``moments.columns.names``.
+        moments: of the logs.
+        logs: that ``identify`` was given.
+    """
+
+    parameters: tuple[Parameter, ...]
+    covariance: np.ndarray
+    robot: Robot
+    rms: np.ndarray
+    condition: float
+    undetermined: Undetermined
+    notes: tuple[str, ...]
+    weight: float
+    theta: np.ndarray
+    moments: Moments
+    logs: tuple[Log, ...] = ()
+
+    @property
+    def cutoff(self) -> float | None:
+        """Of the low-pass [Hz]; None: the logs' own speeds and accelerations, not filtered."""
+        return self.moments.cutoff
+
+    def __repr__(self) -> str:
+        return (
+            f"Identification({self.robot.name!r}, {len(self.parameters)} parameters, "
+            f"rms {np.array2string(self.rms, precision=3)})"
+        )
+
+    def __str__(self) -> str:
+        return "\n".join(map(str, self.parameters))
+
+    def validate(self, log: Log) -> Validation:
+        """How well the parameters predict another log.
+
+        Measured and predicted torque are low-passed at the cutoff of the fit, and a joint's rows
+        at rest are left out as there.
+        """
+        if not isinstance(log, Log):
+            raise IdentificationError(f"validate takes a Log, not {shorten(log)}; see armdyn.Log")
+        return validate(self.moments, self.theta, log)
+
+    def save(self, path: str | os.PathLike[str]) -> tuple[str, ...]:
+        """Write the arm to a .urdf file, the one it was loaded from with new numbers, or .toml.
+
+        Answers with notes on what has no place in such a file.
+        """
+        from armdyn.identification import write
+
+        return write.save(self.robot.chain, path)
+
+    def plot(self, path: str | Path | None = None, log: Log | None = None) -> Any:
+        """A figure of measured and predicted torque, and of the parameters with their intervals.
+
+        Args:
+            path: where to save it, if anywhere.
+            log: whose torques are drawn; the first that was identified from if not given.
+        """
+        from armdyn.identification import plots
+
+        shown = log or next(iter(self.logs), None)
+        estimates = [plots.Estimate(*parameter) for parameter in self.parameters]
+        torques = None
+        if shown is not None:
+            seen, joints = self.validate(shown), self.robot.joint_names
+            kinds = self.robot.chain.kinds
+            torques = plots.Torques(joints, kinds, seen.times, seen.measured, seen.predicted)
+        return plots.draw(self.robot.name, torques, estimates, path)
+
+
+# The fit ------------------------------------------------------------------------------------------
+
+
+def fit(
+    moments: Moments,
+    *,
+    method: str = "wls",
+    prior: Any = "robot",
+    weight: Any = "auto",
+    payload: bool = False,
+) -> Identification:
+    """The parameters that suit the moments.
+
+    Args:
+        moments: of one log or more.
+        method: how the joints' errors count: "ols": alike; "wls": by their variances after "ols";
+            "irls": by their own variances.
+        prior: what the parameters stay near to, and within what bodies can have: "robot", the arm
+            of the moments; another Robot or Chain; None: least squares alone.
+        weight: of the prior, for each row; "auto": by cross-validation.
+        payload: whether a body at the tip is all that is sought, and all else is held.
+    """
+    if not isinstance(method, str) or method not in METHODS:
+        raise IdentificationError(unknown("method", method, METHODS))
+    chain = priors.prior_of(moments, prior)
+    if payload:
+        return _fit_payload(moments, method, chain is not None, weight)
+    before = Columns(chain or moments.columns.chain, moments.columns.drives).given
+    before = np.concatenate([before, np.zeros(moments.columns.count - len(before))])
+    plain = least_squares(moments, before, method)
+    bodies, notes = priors.links(moments, chain or moments.columns.chain)
+    if chain is None:
+        z = bodies.start
+        z = z + np.linalg.pinv(bodies.matrix) @ (plain.theta - bodies.theta(z))
+        return _result(moments, plain, plain.theta, plain.covariance, bodies.ten(z), 0.0, ())
+    weights = plain.equations.weights if method != "ols" else _alike(plain)
+    solved = equations(moments, weights)
+    chosen = _weight(weight, moments, weights, bodies)
+    problem = Problem(solved.R, solved.rho, moments.origin, bodies)
+    found = _down_to(problem, chosen * choices.rows_of(moments))
+    theta = _kept(found.theta, before, solved.R)
+    covariance = sandwich(solved, theta, _bread(bodies, found))
+    return _result(moments, plain, theta, covariance, bodies.ten(found.z), chosen, tuple(notes))
+
+
+def _alike(plain: LeastSquares) -> np.ndarray:
+    """Weights of joints that count alike, in units of the noise."""
+    return np.full(len(plain.sigma), 1 / np.mean(plain.sigma**2))
+
+
+def _weight(weight: Any, moments: Moments, weights: np.ndarray, bodies: Bodies) -> float:
+    if isinstance(weight, str) and weight == "auto":
+        return choices.choose_weight(moments, weights, bodies)
+    try:
+        if not isinstance(weight, bool) and 0 < float(weight) < np.inf:
+            return float(weight)
+    except (TypeError, ValueError):
+        pass
+    raise IdentificationError(
+        f"weight is {shorten(weight)}; expected a number above 0, or 'auto' (prior=None: no prior)"
+    )
+
+
+def _down_to(problem: Problem, weight: float) -> Solution:
+    """The minimum of a weight, by way of larger ones."""
+    return problem.path(weight * 10.0 ** np.arange(DECADES, -1, -1))[-1]
+
+
+def _kept(theta: np.ndarray, before: np.ndarray, R: np.ndarray) -> np.ndarray:
+    """Theta, and the prior's value of what the data do not feel at all."""
+    return np.where(np.linalg.norm(R, axis=0) > 0, theta, before)
+
+
+def _bread(bodies: Bodies, found: Solution) -> np.ndarray:
+    """What a score moves theta by: the inverse of the whole objective's Hessian."""
+    half = np.linalg.solve(triangle(found.root).T, bodies.matrix.T)
+    return half.T @ half
+
+
+def _result(
+    moments: Moments,
+    plain: LeastSquares,
+    theta: np.ndarray,
+    covariance: np.ndarray,
+    ten: np.ndarray,
+    weight: float,
+    notes: tuple[str, ...],
+) -> Identification:
+    columns = moments.columns
+    robot, said = _robot(moments, theta, ten)
+    sd = np.sqrt(covariance.diagonal())
+    rows = zip(columns.names, theta.tolist(), sd.tolist(), columns.units, strict=True)
+    told = undetermined(plain.equations)
+    if told.zero:
+        said.append(f"no torque was felt of {', '.join(told.zero)}; kept as they were")
+    return Identification(
+        tuple(Parameter(*row) for row in rows),
+        covariance,
+        robot,
+        moments.rms(theta),
+        plain.condition,
+        told,
+        (*moments.notes, *notes, *said),
+        weight,
+        theta,
+        moments,
+    )
+
+
+def _robot(moments: Moments, theta: np.ndarray, ten: np.ndarray) -> tuple[Robot, list[str]]:
+    """The arm of these parameters, and what it could not take up, in words."""
+    columns, chain, notes = moments.columns, moments.columns.chain, []
+    size = moments.rms(np.zeros_like(theta))
+    given = {name: theta[columns.place(name)] for name in columns.drives}
+    for name in given.keys() & {*priors.POSITIVE}:
+        below = np.flatnonzero(given[name] < 0) + 1
+        if below.size:
+            notes.append(
+                f"{name} of joints {shorten(below.tolist())} below zero: none in the robot"
+            )
+            given[name] = np.maximum(given[name], 0.0)
+    joints = []
+    for i, joint in enumerate(chain.joints):
+        new: dict[str, Any] = {}
+        if "rotor" in given:
+            new["rotor_inertia"] = float(given["rotor"][i])
+        if "viscous" in given:
+            new["viscous"] = float(given["viscous"][i])
+            c = float(given["coulomb"][i])
+            offset = float(given["offset"][i]) if "offset" in given else 0.0
+            if abs(offset) > max(c, NEGLIGIBLE * size[i]):
+                notes.append(
+                    f"joint {shorten(joint.name)}: an offset of {offset:.3g} is more than its "
+                    f"Coulomb friction, {c:.3g}: it is the sensor's, and not in the robot"
+                )
+            offset = offset if abs(offset) <= c else 0.0
+            new["coulomb"] = (offset - c, offset + c)
+        joints.append(dataclasses.replace(joint, **new))
+    bodies = [Inertia.from_parameters(row) for row in ten]
+    links = [Link(link.name, body) for link, body in zip(chain.links, bodies, strict=True)]
+    impossible = [link.name for link in links if link.inertia.findings()]
+    if impossible:
+        notes.append(f"no body has the inertia found for {', '.join(impossible)}: give a prior")
+    changed: Chain = dataclasses.replace(
+        chain, joints=tuple(joints), links=tuple(links), check="warn"
+    )
+    return Robot(changed), notes
+
+
+# A payload ----------------------------------------------------------------------------------------
+
+
+def _fit_payload(moments: Moments, method: str, possible: bool, weight: Any) -> Identification:
+    """A body at the tip; the arm, its friction and its rotors are the robot's."""
+    columns, chain = moments.columns, moments.columns.chain
+    B = priors.load_columns(columns)
+    weights, before = (moments.rows.sum(axis=0) > 0).astype(float), columns.given
+    for _ in range({"ols": 1, "wls": 2, "irls": 20}[method]):
+        solved = equations(moments, weights)
+        target = solved.rho - solved.R @ (before - moments.origin)
+        RB = solved.R @ B
+        size = 1 / np.maximum(np.linalg.norm(RB, axis=0), 1e-300)
+        ten = size * np.linalg.lstsq(RB * size, target, rcond=1e-7)[0]
+        sigma = deviations(moments, before + B @ ten)
+        weights = np.where(weights > 0, 1 / sigma**2, 0.0)
+    bodies, chosen = priors.load(columns, float(ten[0])), 0.0
+    bread = size[:, None] * np.linalg.pinv(RB * size, rcond=1e-7)
+    bread = bread @ bread.T
+    if possible:
+        solved = equations(moments, weights)
+        chosen = _weight(weight, moments, weights, bodies)
+        problem = Problem(solved.R, solved.rho, moments.origin, bodies)
+        found = _down_to(problem, chosen * choices.rows_of(moments))
+        ten = bodies.ten(found.z)[0]
+        half = np.linalg.solve(triangle(found.root).T, bodies.to_ten[0].T)
+        bread = half.T @ half
+    theta = before + B @ ten
+    parts = solved.scores(theta) @ B @ bread
+    covariance = moments.groups / max(moments.groups - 1, 1) * parts.T @ parts
+    singular = np.linalg.svd(RB * size, compute_uv=False)
+    felt = np.linalg.norm(RB, axis=0)
+    names = [f"payload {name}" for name in NAMES["pinocchio"]]
+    zero = felt <= 1e-9 * felt.max()
+    last = chain.links[-1]
+    body = last.inertia + Inertia.from_parameters(ten).seen_from(chain.tip)
+    loaded: Chain = dataclasses.replace(
+        chain, links=(*chain.links[:-1], Link(last.name, body)), check="warn"
+    )
+    sd = np.where(zero, np.inf, np.sqrt(covariance.diagonal()))
+    rows = zip(names, ten.tolist(), sd.tolist(), TEN_UNITS, strict=True)
+    return Identification(
+        tuple(Parameter(*row) for row in rows),
+        covariance,
+        Robot(loaded),
+        moments.rms(theta),
+        float(singular[0] / singular[-1]),
+        Undetermined(
+            tuple(name for name, no in zip(names, zero, strict=True) if no),
+            (),
+            tuple(name for name, no in zip(names, zero, strict=True) if not no),
+        ),
+        moments.notes,
+        chosen,
+        theta,
+        moments,
+    )
