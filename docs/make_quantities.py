@@ -34,6 +34,7 @@ def signature(quantity: Quantity) -> str:
         "frame=None": quantity.framed,
         'axes="base"': quantity.axes,
         "friction=False": quantity.friction,
+        "wrench=None": quantity.wrench,
     }
     return ", ".join([*quantity.arguments, *(text for text, there in options.items() if there)])
 

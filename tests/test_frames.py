@@ -266,10 +266,11 @@ def test_refusals_do_not_depend_on_the_unit_of_length():
     assert operational.refuses(small.on(float), None) is None
 
 
-def test_large_arms_have_it_too():
-    """Of 20 joints, where solving is a loop."""
-    robot = Robot(Chain.random(20, "RRRPRRRRRRRRRRRPRRRR", seed=2))
-    q = np.random.default_rng(5).uniform(-2, 2, 20)
+@pytest.mark.parametrize("n", [operational.MANY, operational.MANY + 1])
+def test_large_arms_have_it_too(n, interpreted):
+    """By the mass matrix, and by articulated bodies; with rotors."""
+    robot = Robot(with_rotors(Chain.random(n, ("RRRPRRR" * n)[:n], seed=2)))
+    q = np.random.default_rng(5).uniform(-2, 2, n)
     J = robot.jacobian(q)
     A = J @ np.linalg.solve(robot.mass_matrix(q), J.T)
     found = robot.operational_inertia_inverse(q)

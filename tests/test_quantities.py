@@ -49,6 +49,8 @@ def expected(quantity):
         "axes": quantity.axes,
         "method": not quantity.function,
         "friction": quantity.friction,
+        "wrench": quantity.wrench,
+        "wrench_frame": quantity.wrench,
     }
     return [*quantity.arguments, *(option for option, there in options.items() if there)]
 

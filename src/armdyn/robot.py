@@ -15,7 +15,7 @@ from armdyn.chain import Chain
 from armdyn.chain.minimal import MinimalParameters
 from armdyn.engine import calls
 from armdyn.engine import function as compiled_function
-from armdyn.errors import MethodError, shorten, unknown, warn
+from armdyn.errors import MethodError, as_names, listed, shorten, unknown, warn
 from armdyn.quantities import AXES, find
 from armdyn.quantities.registered import refusal
 from armdyn.quantities.tasks import Task, cheapest, program_cost
@@ -74,7 +74,7 @@ class Compiled:
         """The robot's compiled function; an option asks the robot for another one."""
         options = calls.Options(
             like=MethodType(self.method, robot),
-            choose=lambda **options: robot._do(Task(self.name, **options)),
+            choose=lambda **options: robot._asked(self.name, **options),
         )
         plain = Task(self.name)
         robot._functions[plain,] = compiled_function(robot.chain, [plain], options)
@@ -236,15 +236,21 @@ class Robot:
         *,
         method: str | None = None,
         friction: bool = False,
+        wrench: ArrayLike | None = None,
+        wrench_frame: str | None = None,
         out: Out = None,
         threads: int | None = None,
     ) -> np.ndarray:
         """The torque tau of a motion -> (..., n).
 
         ``friction=True`` adds viscous qd + coulomb(sign qd).
+
+        ``wrench`` (..., 6) acts on the arm at the tip, or at ``wrench_frame``: force at its origin,
+        then moment, in base axes. Its part J^T w of the torque is spared.
         """
-        task = Task("inverse_dynamics", method, friction=friction)
-        return self._do(task)(q, qd, qdd, out=out, threads=threads)
+        given = {"wrench": wrench, "wrench_frame": wrench_frame}
+        function = self._asked("inverse_dynamics", method=method, friction=friction, **given)
+        return function(q, qd, qdd, out=out, threads=threads)
 
     @compiled
     def forward_dynamics(
@@ -255,15 +261,21 @@ class Robot:
         *,
         method: str | None = None,
         friction: bool = False,
+        wrench: ArrayLike | None = None,
+        wrench_frame: str | None = None,
         out: Out = None,
         threads: int | None = None,
     ) -> np.ndarray:
         """The accelerations qdd that torques tau bring about -> (..., n).
 
         ``friction=True`` takes viscous qd + coulomb(sign qd) off the torques.
+
+        ``wrench`` (..., 6) acts on the arm at the tip, or at ``wrench_frame``: force at its origin,
+        then moment, in base axes.
         """
-        task = Task("forward_dynamics", method, friction=friction)
-        return self._do(task)(q, qd, tau, out=out, threads=threads)
+        given = {"wrench": wrench, "wrench_frame": wrench_frame}
+        function = self._asked("forward_dynamics", method=method, friction=friction, **given)
+        return function(q, qd, tau, out=out, threads=threads)
 
     # Kinematics, energy, parameters ---------------------------------------------------------
 
@@ -439,17 +451,42 @@ class Robot:
             if refusal(self.chain, quantity, method) is None
         ]
 
-    def function(self, *quantities: str) -> Callable[..., Any]:
+    def function(
+        self,
+        *quantities: str,
+        arguments: str | Sequence[str] = (),
+        wrench_frame: str | None = None,
+    ) -> Callable[..., Any]:
         """One function for several quantities, which share what they have in common.
 
         It takes the arguments that any of them takes, in the order q, qd, qdd, tau, and returns a
         tuple of their results (of one quantity: its result); ``out=`` takes such a tuple.
+
+        ``arguments`` names what it takes besides, such as "wrench": each goes to those of the
+        quantities that depend on it.
         """
         if not quantities:
             raise MethodError("function() takes the names of quantities, at least one")
-        for quantity in quantities:
-            find(quantity)
-        return self._do(*map(Task, quantities))
+        names = as_names("arguments", arguments)
+        taken = dict.fromkeys(name for quantity in quantities for name in find(quantity).at_call)
+        for name in names:
+            if name not in taken:
+                raise MethodError(unknown("argument", name, taken, f" of {listed(quantities)}"))
+        if wrench_frame is not None and "wrench" not in names:
+            raise MethodError(f"wrench_frame={shorten(wrench_frame)} without a wrench")
+        return self._do(*(Task.with_given(x, names, wrench_frame) for x in quantities))
+
+    def _asked(
+        self, quantity: str, *, wrench: ArrayLike | None = None, **options: Any
+    ) -> Callable[..., Any]:
+        """The function of the state that answers a call with these options."""
+        arrays = {"wrench": wrench}
+        names = tuple(name for name, value in arrays.items() if value is not None)
+        function = self._do(Task(quantity, given=names, **options))
+        if not names:
+            return function
+        given = [arrays[name] for name in names]
+        return lambda *state, **rest: function(*state, *given, **rest)
 
     # Derivatives ----------------------------------------------------------------------------
 
@@ -535,6 +572,7 @@ class Robot:
         if function is None:
             for task in tasks:
                 self.chain.find_frame(task.frame)
+                task.check_given(self.chain)
                 _warn_if_approximate(task)
             settled = tuple(
                 task if task.method is None else task.settled(self.chain) for task in tasks
@@ -545,16 +583,23 @@ class Robot:
 
 
 def _checked(task: Task) -> Task:
-    """The task in plain names, if its method, frame and axes are names, friction True or False."""
-    quantity, method, frame, friction, axes = task
-    if not isinstance(friction, bool | np.bool_):
-        raise MethodError(f"friction is {shorten(friction)}; expected True or False")
-    for option, value in (("method", method), ("frame", frame)):
+    """The task in plain names, if methods, frames and axes are names, friction True or False."""
+    if not isinstance(task.friction, bool | np.bool_):
+        raise MethodError(f"friction is {shorten(task.friction)}; expected True or False")
+    for option in ("method", "frame", "wrench_frame"):
+        value = getattr(task, option)
         if value is not None and not isinstance(value, str):
             raise MethodError(f"method and frame are names, not {option}={shorten(value)}")
-    if not isinstance(axes, str) or axes not in AXES:
-        raise MethodError(f"axes is {shorten(axes)}; expected {' or '.join(map(repr, AXES))}")
-    return Task(quantity, method and str(method), frame and str(frame), bool(friction), str(axes))
+    if not isinstance(task.axes, str) or task.axes not in AXES:
+        expected = " or ".join(map(repr, AXES))
+        raise MethodError(f"axes is {shorten(task.axes)}; expected {expected}")
+    return task._replace(
+        method=task.method and str(task.method),
+        frame=task.frame and str(task.frame),
+        friction=bool(task.friction),
+        axes=str(task.axes),
+        wrench_frame=task.wrench_frame and str(task.wrench_frame),
+    )
 
 
 def _with_options(quantity: str, options: Mapping[str, Any]) -> Task:

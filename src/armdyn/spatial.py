@@ -265,17 +265,8 @@ def inverse_between(J: Sequence[Sequence[Scalar]], M: Sequence[Sequence[Scalar]]
     """J M^-1 J^T, symmetric, of rows J as long as M.
 
     With M = L^T D L it is X D^-1 X^T, where a row of X is L^-T times one of J: half the work of
-    solving for each row. A kind of scalar that has a shorter way joins by
-    ``inverse_form.register``.
+    solving for each row.
     """
-    return inverse_form(kind(x for row in (*M, *J) for x in row), J, M)
-
-
-@singledispatch
-def inverse_form(
-    kind: Scalar, J: Sequence[Sequence[Scalar]], M: Sequence[Sequence[Scalar]]
-) -> list[Row]:
-    """``inverse_between`` on scalars of a kind."""
     n = len(M)
     A, X = [list(row) for row in M], [list(row) for row in J]
     pivot: Row = [0] * n  # 1 / D_k

@@ -12,25 +12,34 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from armdyn.algorithms import lin1991
+from armdyn.algorithms.articulated_body import forward_dynamics
 from armdyn.algorithms.forward_dynamics import MassMatrix, with_rotors
 from armdyn.algorithms.kinematics import jacobian
 from armdyn.chain.arm import Arm
 from armdyn.chain.checks import postures
-from armdyn.spatial import Row, Scalar, inverse_between, select_lt
+from armdyn.spatial import Row, Scalar, inverse_between, select_lt, symmetric_product
 
+MANY = 20  # joints beyond which articulated bodies cost less than M = L^T D L
 MOST = 1e12  # how many times heavier a direction may be, the others held; rounding leaves 1e16
 
 OfFrame = Callable[..., list[Row]]  # (arm, q, frame, axes) -> (6, 6)
 
 
 def inertia_inverse(mass_matrix: MassMatrix = lin1991.mass_matrix) -> OfFrame:
-    """J M^-1 J^T (6, 6), symmetric, with M by the function given, and rotors."""
+    """J M^-1 J^T (6, 6), symmetric, with M by the function given, and rotors.
+
+    M^-1 times a row of J is the acceleration at rest, without gravity, under such torques: on a
+    long arm articulated bodies give it in n steps, which they share.
+    """
 
     def operational_inertia_inverse(
         arm: Arm, q: Sequence[Scalar], frame: str | None = None, axes: str = "base"
     ) -> list[Row]:
-        M = with_rotors(mass_matrix(arm, q), arm)
-        return inverse_between(jacobian(arm, q, frame, axes), M)
+        J = jacobian(arm, q, frame, axes)
+        if arm.n <= MANY:
+            return inverse_between(J, with_rotors(mass_matrix(arm, q), arm))
+        still, rest = arm.without_gravity(), [0] * arm.n
+        return symmetric_product(J, [forward_dynamics(still, q, rest, row) for row in J])
 
     return operational_inertia_inverse
 

@@ -14,11 +14,9 @@ from armdyn.spatial import (
     Row,
     Scalar,
     Vectors,
-    inverse_form,
     select_lt,
     sincos,
     solution,
-    symmetric_product,
     table_of_products,
 )
 
@@ -180,13 +178,6 @@ def _(kind: Traced, M: Sequence[Sequence[Scalar]], y: Sequence[Scalar]) -> Row:
     triangle = [x for i, row in enumerate(M) for x in row[: i + 1]]
     place = kind.tape.table(Solution(len(M)), [*triangle, *y, 1])
     return [kind.tape.part(place, i) for i in range(len(M))]
-
-
-@inverse_form.register
-def _(kind: Traced, J: Sequence[Sequence[Scalar]], M: Sequence[Sequence[Scalar]]) -> list[Row]:
-    if len(M) < LOOPED:
-        return inverse_form.dispatch(object)(kind, J, M)
-    return symmetric_product(J, [solution(kind, M, row) for row in J])
 
 
 class Tape:

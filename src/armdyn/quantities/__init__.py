@@ -79,6 +79,9 @@ class Quantity:
             does.
         rotors: adds to a result what rotors contribute, ``rotors(arm, result, *state)``.
         friction: makes a formula with friction of one without, ``friction(arm, formula)``.
+        wrench: makes a formula that takes a wrench at a frame, as its last argument, of one that
+            does not, ``wrench(arm, formula, frame)``.
+        at_call: what a call may give in place of the arm's constants, names of ARGUMENTS.
     """
 
     arguments: tuple[str, ...]
@@ -92,17 +95,21 @@ class Quantity:
     refuses: Callable[[Arm, str | None], str | None] | None = None
     rotors: Formula | None = None
     friction: Callable[[Arm, Formula], Formula] | None = None
+    wrench: Callable[[Arm, Formula, str | None], Formula] | None = None
+    at_call: tuple[str, ...] = ()
 
 
 # The table ---------------------------------------------------------------------------------------
 
 AXES = ("base", "frame")  # in which vectors of a frame are expressed
 EACH = "one number for each of {n} joints"
+STATE = ("q", "qd", "qdd", "tau")
 ARGUMENTS: Mapping[str, Argument] = {  # in the order of those of several quantities together
-    name: Argument("n", EACH) for name in ("q", "qd", "qdd", "tau")
+    **{name: Argument("n", EACH) for name in STATE},
+    "wrench": Argument("6", "fx, fy, fz, mx, my, mz in base axes"),
 }
 drives, kinematics, kic, regressor = map(Late, ("drives", "kinematics", "kic", "regressor"))
-frame_motion, operational = map(Late, ("frame_motion", "operational"))
+frame_motion, operational, wrenches = map(Late, ("frame_motion", "operational", "wrenches"))
 QUANTITIES: Mapping[str, Quantity] = {
     "mass_matrix": Quantity(
         ("q",),
@@ -142,6 +149,8 @@ QUANTITIES: Mapping[str, Quantity] = {
         references=("newton-euler",),
         rotors=drives.on_torque,
         friction=drives.overcome,
+        wrench=wrenches.borne,
+        at_call=("wrench",),
     ),
     "forward_dynamics": Quantity(
         ("q", "qd", "tau"),
@@ -149,6 +158,8 @@ QUANTITIES: Mapping[str, Quantity] = {
         "The acceleration under torques, with rotors.",
         references=("articulated-body",),
         friction=drives.taken_off,
+        wrench=wrenches.pushed,
+        at_call=("wrench",),
     ),
     "pose": Quantity(
         ("q",),
@@ -246,6 +257,12 @@ def find(quantity: str) -> Quantity:
 def sizes(n: int, names: Iterable[str]) -> dict[str, int]:
     """How many numbers each of these arguments has, on an arm of n joints."""
     return {name: math.prod(ARGUMENTS[name].shape(n)) for name in names}
+
+
+def given_to(quantity: str, names: Iterable[str]) -> tuple[str, ...]:
+    """Those of some arguments that a quantity takes at the call, in order."""
+    taken = find(quantity).at_call
+    return tuple(name for name in ARGUMENTS if name in names and name in taken)
 
 
 def reference(chain: Chain, quantity: str) -> str:

@@ -6,7 +6,7 @@ no paper counts, are added to what the algorithm computes.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
@@ -17,14 +17,25 @@ from armdyn.errors import MethodError, TraceError, listed, shorten
 from armdyn.program.passes import cost, drop_unused
 from armdyn.program.program import Program
 from armdyn.program.tape import record
-from armdyn.quantities import ARGUMENTS, QUANTITIES, SEVERAL, Formula, Shape, choice, find, sizes
+from armdyn.quantities import (
+    ARGUMENTS,
+    QUANTITIES,
+    SEVERAL,
+    Formula,
+    Shape,
+    choice,
+    find,
+    given_to,
+    sizes,
+)
 from armdyn.spatial import Scalar
 
 
 class Task(NamedTuple):
     """One quantity to compute: by which method, of which frame, with friction or without.
 
-    ``method`` None means the cheapest exact one, ``frame`` None the tip; ``axes`` is one of AXES.
+    ``method`` None means the cheapest exact one, ``frame`` and ``wrench_frame`` None the tip;
+    ``axes`` is one of AXES. ``given`` names the arguments that a call gives besides the state.
     """
 
     quantity: str
@@ -32,6 +43,19 @@ class Task(NamedTuple):
     frame: str | None = None
     friction: bool = False
     axes: str = "base"
+    given: tuple[str, ...] = ()
+    wrench_frame: str | None = None
+
+    @property
+    def arguments(self) -> tuple[str, ...]:
+        """What its formula takes, in order."""
+        return find(self.quantity).arguments + self.given
+
+    @classmethod
+    def with_given(cls, quantity: str, names: Iterable[str], wrench_frame: str | None) -> Task:
+        """A quantity with those of some arguments that it takes at the call."""
+        given = given_to(quantity, names)
+        return cls(quantity, given=given, wrench_frame=wrench_frame if "wrench" in given else None)
 
     def by(self, method: str | None) -> Task:
         """The same task by that method."""
@@ -42,6 +66,7 @@ class Task(NamedTuple):
         asked = find(self.quantity)
         if asked.framed:
             chain.find_frame(self.frame)
+        self.check_given(chain)
         if asked.refuses and (reason := asked.refuses(chain.on(float), self.frame)):
             raise MethodError(f"{shorten(chain.name)} has no {self.quantity}: {reason}")
         if asked.function:
@@ -52,6 +77,20 @@ class Task(NamedTuple):
         if reason:
             raise MethodError(f"{name} does not apply to {shorten(chain.name)}: {reason}")
         return self.by(method.name)
+
+    def check_given(self, chain: Chain) -> None:
+        """Refuse what this quantity does not take at the call, and frames that are not there."""
+        asked = find(self.quantity)
+        for name in self.given:
+            if name not in asked.at_call:
+                known = f"it takes {listed(asked.at_call)}" if asked.at_call else "it takes none"
+                raise MethodError(
+                    f"{self.quantity} does not take {shorten(name)} at the call; {known}"
+                )
+        if "wrench" in self.given:
+            chain.find_frame(self.wrench_frame)
+        elif self.wrench_frame is not None:
+            raise MethodError(f"wrench_frame={shorten(self.wrench_frame)} without a wrench")
 
 
 def formula(chain: Chain, number: Callable[[float], Scalar], task: Task) -> Formula:
@@ -70,7 +109,10 @@ def formula(chain: Chain, number: Callable[[float], Scalar], task: Task) -> Form
         plain = _by(chain, number, catalogue.find(task.quantity, task.method or ""))
     rotors = asked.rotors
     geared = plain if rotors is None else lambda *state: rotors(natural, plain(*state), *state)
-    return asked.friction(natural, geared) if task.friction and asked.friction else geared
+    rubbed = asked.friction(natural, geared) if task.friction and asked.friction else geared
+    if asked.wrench and "wrench" in task.given:
+        return asked.wrench(natural, rubbed, task.wrench_frame)
+    return rubbed
 
 
 def _by(chain: Chain, number: Callable[[float], Scalar], method: Method) -> Formula:
@@ -104,7 +146,7 @@ def program(chain: Chain, tasks: Sequence[Task]) -> Program:
         given = dict(zip(inputs, state, strict=True))
         results: list[Any] = []
         for task, function in zip(tasks, formulas, strict=True):
-            result = function(*(given[argument] for argument in find(task.quantity).arguments))
+            result = function(*(given[argument] for argument in task.arguments))
             results.extend(result if isinstance(result, tuple) else (result,))
         return tuple(results)
 
@@ -119,7 +161,7 @@ def program(chain: Chain, tasks: Sequence[Task]) -> Program:
 
 def arguments(tasks: Sequence[Task]) -> tuple[str, ...]:
     """The arguments of some tasks together."""
-    taken = {argument for task in tasks for argument in find(task.quantity).arguments}
+    taken = {argument for task in tasks for argument in task.arguments}
     return tuple(argument for argument in ARGUMENTS if argument in taken)
 
 
