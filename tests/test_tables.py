@@ -249,6 +249,25 @@ def test_loops_have_the_bits_of_the_interpreter_alone_and_in_a_batch(n, looped):
         same_every_way(program, "float64", inputs, [np.moveaxis(np.array(T), -1, 0), np.array(x).T])
 
 
+@pytest.mark.parametrize("n", [3, 17])
+def test_what_a_solution_was_given_is_there_afterwards(n, looped):
+    """Its loops write over the matrix and the vector; others need them too, later."""
+
+    def twice(a, b, y):
+        T = products(rows(a), rows(b))
+        M = [[x + n * (i == j) for j, x in enumerate(t)] for i, t in enumerate(T)]
+        z = [y[0] * y_i for y_i in y]
+        x = solve(M, z)
+        again = solve(M, [x_i * z_i for x_i, z_i in zip(x, z, strict=True)])
+        return x, again, [x[0] * M[i][i] + z[i] for i in range(n)]
+
+    program = record(twice, {"a": 6 * n, "b": 6 * n, "y": n})
+    assert [ins.op for ins in tables(program)] == [Op.PRODUCTS, Op.SOLUTION, Op.SOLUTION]
+    inputs = awkward(program)
+    expected = Machine(unroll(program)).run("batch", *inputs)
+    same_every_way(program, "float64", inputs, expected)
+
+
 @pytest.mark.parametrize("n", [1, 9, 17])
 def test_loops_have_the_bits_of_unrolled_code_in_float32(n, looped):
     program = place_fma(table_and_solution(n))

@@ -9,6 +9,7 @@ made there.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Collection, Iterator
 from typing import Any
 
@@ -65,12 +66,20 @@ class Areas:
         return {run.start + i for run in self.results[result] for i in range(run.length)}
 
     def slots(self, work: Collection[int]) -> dict[int, int]:
-        """Where the values that tables need wait, if they are among those made by ``work``."""
+        """Where the values that tables need wait, if they are among those made by ``work``.
+
+        A solution writes over what it is given: a value that something else needs too does not
+        wait there.
+        """
         found: dict[int, int] = {}
+        uses = Counter(self.program.outputs)
+        for _, args, _ in self.program.instructions:
+            uses.update(args)
         for k, begin in self.places.items():
-            args = self.program.instructions[k].args
+            op, args, _ = self.program.instructions[k]
             for arg, place in zip(args, self.layouts[k].operands, strict=True):
-                if arg in work and place >= 0:
+                lasts = op is not Op.SOLUTION or uses[arg] == 1
+                if arg in work and place >= 0 and lasts:
                     found.setdefault(arg, begin + place)
         return found
 

@@ -145,8 +145,7 @@ class Writer:
             for k in (k for unit in part for k in unit):
                 home[k] = i
             for k in (k for unit in part for k in unit):
-                op, args, _ = self.program.instructions[k]
-                used = [*args] if op not in TABLES else []
+                used = [*self.program.instructions[k].args]
                 used += [place for store in self.stores.get(k, ()) for place in store.places]
                 for arg in used:
                     if home.get(arg, i) != i and arg not in slots:
