@@ -18,7 +18,7 @@ from armdyn.program.adjoints import vjp
 from armdyn.program.jacobians import jacobian
 from armdyn.program.program import Program
 from armdyn.program.tangents import jvp
-from armdyn.quantities import Result, Task, find, program
+from armdyn.quantities import Result, Task, arguments, find, program
 
 Shape = tuple[int, ...]
 
@@ -108,9 +108,9 @@ KINDS = {
 }
 
 
-def with_respect_to(quantity: str, wrt: str | Sequence[str] | None) -> tuple[str, ...]:
-    """The arguments of a quantity that are named, in the order given; all if none is."""
-    known = find(quantity).arguments
+def with_respect_to(task: Task, wrt: str | Sequence[str] | None) -> tuple[str, ...]:
+    """The arguments of a task that are named, in the order given; all if none is."""
+    quantity, known = task.quantity, arguments([task])
     names = known if wrt is None else tuple(as_names("wrt", wrt))
     for name in names:
         if name not in known:
