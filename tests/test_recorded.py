@@ -11,8 +11,9 @@ import armdyn
 from armdyn import TraceError, engine
 from armdyn.algorithms import catalogue
 from armdyn.engine import cache, recorded
-from armdyn.program import evaluate, jacobian, jvp, record, sqrt, vjp
-from armdyn.spatial import select_lt, sincos
+from armdyn.program import evaluate, jacobian, jvp, record, sqrt, tape, vjp
+from armdyn.program.program import Op
+from armdyn.spatial import Vector, products, select_lt, sincos, solve
 
 SIZES = {"x": 3, "p": 2}
 
@@ -48,6 +49,28 @@ def test_a_recorded_function_and_its_derivatives_run_compiled(derive):
             right = np.array(right, dtype=float)
             right = np.moveaxis(right, range(len(shape)), range(-len(shape), 0))
             np.testing.assert_allclose(one, right, rtol=1e-13, atol=1e-14)
+
+
+@pytest.mark.parametrize("derive", [jvp, vjp, jacobian])
+def test_derivatives_of_loops_run_compiled(derive, monkeypatch):
+    """Tables of products and triangular solutions, which on large arms are loops."""
+    monkeypatch.setattr(tape, "LOOPED", 1)
+
+    def coupled(x, y):
+        rows = [[Vector(*x[k : k + 3])] for k in (0, 3, 6)]
+        T = products(rows, rows)
+        return solve([[T[i][j] + (3 if i == j else 0) for j in range(3)] for i in range(3)], y)
+
+    program = derive(record(coupled, {"x": 9, "y": 3}))
+    assert {Op.PRODUCTS, Op.SOLUTION} <= {op for op, _, _ in program.instructions}
+    values = drawn(program, 20)
+    found = armdyn.compile(program)(*values)
+    several = found if isinstance(found, tuple) else (found,)
+    for i in (0, 7, 19):
+        state = {name: x[i].tolist() for name, x in zip(program.inputs, values, strict=True)}
+        expected = evaluate(program, state)
+        for one, right in zip(several, expected if len(several) > 1 else [expected], strict=True):
+            np.testing.assert_allclose(one[i], right, rtol=0, atol=1e-13 * np.abs(right).max())
 
 
 def test_it_is_the_function_itself_on_floats():

@@ -164,6 +164,7 @@ def test_coulomb_friction_has_no_derivative(quantity, name):
     assert_close(with_it, without + viscous, 1e-10)
 
 
+@pytest.mark.sweep
 def test_derivatives_of_a_large_arm_run_as_loops():
     it = Robot(Chain.random(LOOPED, seed=1))
     q, qd, tau, weights, along = drawn(*[(3, LOOPED)] * 5)

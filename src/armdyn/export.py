@@ -162,7 +162,7 @@ def _derived(tasks: Sequence[Task], kinds: Sequence[str], wrt: Any) -> list[Deri
     if wrt is not None and not kinds:
         raise MethodError(f"wrt is {shorten(wrt)}, but no derivative is to be exported")
     return [
-        Derived(kind, task, with_respect_to(task.quantity, wrt))
+        Derived(kind, task, with_respect_to(task, wrt))
         for kind in dict.fromkeys(kinds)
         for task in tasks
     ]

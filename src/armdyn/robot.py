@@ -554,8 +554,8 @@ class Robot:
         """The compiled function of a derivative."""
         from armdyn.engine import derived  # most robots never need it
 
-        names = derived.with_respect_to(quantity, wrt)
-        asked = derived.Derived(kind, _with_options(quantity, options), names)
+        task = _with_options(quantity, options)
+        asked = derived.Derived(kind, task, derived.with_respect_to(task, wrt))
         function = self._functions.get(asked)
         if function is None:
             self.chain.find_frame(asked.task.frame)

@@ -19,7 +19,7 @@ from armdyn.program.jacobians import jacobian
 from armdyn.program.program import Program
 from armdyn.program.tangents import jvp
 from armdyn.quantities import Result, find
-from armdyn.quantities.tasks import Task, program
+from armdyn.quantities.tasks import Task, arguments, program
 
 Shape = tuple[int, ...]
 
@@ -111,9 +111,9 @@ KINDS = {
 }
 
 
-def with_respect_to(quantity: str, wrt: str | Sequence[str] | None) -> tuple[str, ...]:
-    """The arguments of a quantity that are named, in the order given; all if none is."""
-    known = find(quantity).arguments
+def with_respect_to(task: Task, wrt: str | Sequence[str] | None) -> tuple[str, ...]:
+    """The arguments of a task that are named, in the order given; all if none is."""
+    quantity, known = task.quantity, arguments([task])
     names = known if wrt is None else tuple(as_names("wrt", wrt))
     for name in names:
         if name not in known:

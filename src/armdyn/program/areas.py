@@ -67,15 +67,20 @@ class Areas:
         return {run.start + i for run in self.results[result] for i in range(run.length)}
 
     def slots(self, work: Collection[int]) -> dict[int, int]:
-        """Where the values that tables need wait, if they are among those made by ``work``."""
+        """Where the values that tables need wait, if they are among those made by ``work``.
+
+        A solution writes over what it is given: a value that something else needs too does not
+        wait there.
+        """
         found: dict[int, int] = {}
         uses = Counter(self.program.outputs)
-        uses.update(arg for _, args, _ in self.program.instructions for arg in args)
+        for _, args, _ in self.program.instructions:
+            uses.update(args)
         for k, begin in self.places.items():
             op, args, _ = self.program.instructions[k]
             for arg, place in zip(args, self.layouts[k].operands, strict=True):
-                stays = op is Op.PRODUCTS or uses[arg] == 1
-                if arg in work and place >= 0 and stays:
+                lasts = op is not Op.SOLUTION or uses[arg] == 1
+                if arg in work and place >= 0 and lasts:
                     found.setdefault(arg, begin + place)
         return found
 
