@@ -17,11 +17,16 @@ if TYPE_CHECKING:  # "as" says to type checkers that a name is public
     from armdyn.engine import info as info
     from armdyn.errors import ArmdynError as ArmdynError
     from armdyn.errors import ExportError as ExportError
+    from armdyn.errors import IdentificationError as IdentificationError
     from armdyn.errors import MethodError as MethodError
     from armdyn.errors import ModelError as ModelError
     from armdyn.errors import ShapeError as ShapeError
     from armdyn.errors import SimulationError as SimulationError
     from armdyn.errors import TraceError as TraceError
+    from armdyn.identification import identify as identify
+    from armdyn.identification.logs import Log as Log
+    from armdyn.identification.moments import Moments as Moments
+    from armdyn.identification.results import Identification as Identification
     from armdyn.loaders import load as load
     from armdyn.loaders import robots as robots
     from armdyn.quantities import register as register
@@ -56,8 +61,12 @@ _HOMES = {  # of the public names; a room is imported when a name of it is first
     "Chain": "chain",
     "Count": "counting",
     "ExportError": "errors",
+    "Identification": "identification.results",
+    "IdentificationError": "errors",
+    "Log": "identification.logs",
     "MethodError": "errors",
     "ModelError": "errors",
+    "Moments": "identification.moments",
     "Robot": "robot",
     "ShapeError": "errors",
     "SimulationError": "errors",
@@ -65,6 +74,7 @@ _HOMES = {  # of the public names; a room is imported when a name of it is first
     "compare": "comparison",
     "controllers": "simulation",
     "count": "counting",
+    "identify": "identification",
     "info": "engine",
     "load": "loaders",
     "register": "quantities",

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 GROUPS = 64  # contiguous parts at most,
 LEAST = 100  # rows in one at least,
-LEAST_FILTERED = 12  # three periods of the cutoff
+LEAST_FILTERED = 50  # about three periods of the cutoff
 FORMAT = 1  # of the file
 
 

@@ -210,8 +210,7 @@ def fit(
     chain = priors.prior_of(moments, prior)
     if payload:
         return _fit_payload(moments, method, chain is not None, weight)
-    before = Columns(chain or moments.columns.chain, moments.columns.drives).given
-    before = np.concatenate([before, np.zeros(moments.columns.count - len(before))])
+    before = _given(moments.columns, chain)
     plain = least_squares(moments, before, method)
     bodies, notes = priors.links(moments, chain or moments.columns.chain)
     if chain is None:
@@ -224,8 +223,29 @@ def fit(
     problem = Problem(solved.R, solved.rho, moments.origin, bodies)
     found = _down_to(problem, chosen * choices.rows_of(moments))
     theta = _kept(found.theta, before, solved.R)
-    covariance = sandwich(solved, theta, _bread(bodies, found))
+    covariance = sandwich(solved, theta, _half(bodies, found))
     return _result(moments, plain, theta, covariance, bodies.ten(found.z), chosen, tuple(notes))
+
+
+def quick_fit(moments: Moments, method: str, prior: Any, weight: Any) -> np.ndarray:
+    """Theta of a fit with a weight that suits most records, if none is given; nothing else."""
+    chain = priors.prior_of(moments, prior)
+    before = _given(moments.columns, chain)
+    plain = least_squares(moments, before, method)
+    if chain is None:
+        return plain.theta
+    bodies, _ = priors.links(moments, chain)
+    solved = plain.equations
+    chosen = choices.UNTRIED if isinstance(weight, str) else float(weight)
+    problem = Problem(solved.R, solved.rho, moments.origin, bodies)
+    larger = chosen * choices.rows_of(moments) * 10.0 ** np.arange(3, -1, -1)
+    return problem.path(larger)[-1].theta
+
+
+def _given(columns: Columns, prior: Chain | None) -> np.ndarray:
+    """Theta of a prior, or of the columns' own arm; zero for the user's columns."""
+    known = Columns(prior or columns.chain, columns.drives).given
+    return np.concatenate([known, np.zeros(len(columns.user))])
 
 
 def _alike(plain: LeastSquares) -> np.ndarray:
@@ -256,10 +276,9 @@ def _kept(theta: np.ndarray, before: np.ndarray, R: np.ndarray) -> np.ndarray:
     return np.where(np.linalg.norm(R, axis=0) > 0, theta, before)
 
 
-def _bread(bodies: Bodies, found: Solution) -> np.ndarray:
-    """What a score moves theta by: the inverse of the whole objective's Hessian."""
-    half = np.linalg.solve(triangle(found.root).T, bodies.matrix.T)
-    return half.T @ half
+def _half(bodies: Bodies, found: Solution) -> np.ndarray:
+    """What with its transpose is the inverse of the whole objective's Hessian, in theta."""
+    return np.linalg.solve(triangle(found.root).T, bodies.matrix.T).T
 
 
 def _result(

@@ -23,7 +23,7 @@ CHUNK = 4096  # rows at a time: their blocks fill some megabytes
 WIDER = 5.0  # times the cutoff: where positions are low-passed before they are differentiated,
 HIGHEST = 0.4  # but at most at this part of the sampling rate
 PERIODS = 1.0  # of the cutoff that the second filter reaches to either side
-KEPT = 4.0  # of its rows for each period of the cutoff
+KEPT = 16.0  # of its rows for each period of the cutoff
 
 
 class Segment(NamedTuple):
