@@ -154,6 +154,8 @@ def _logs(what: str, given: Any) -> list[Log]:
         found = [given] if isinstance(given, Log) else list(given)
     except TypeError:
         found = [given]
+    if not found:
+        raise IdentificationError("there is no log; expected one or more")
     for log in found:
         if not isinstance(log, Log):
             raise IdentificationError(

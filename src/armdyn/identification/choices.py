@@ -20,7 +20,7 @@ Fold = tuple[Moments, Moments, np.ndarray]  # kept, left out, parameters of what
 WEIGHTS = 10.0 ** np.arange(2, -7, -1)  # of the prior, for each row of data
 WORSE = 1.5  # times the least error: lighter weights are not tried
 UNTRIED = 0.1  # the weight where the record is too short to be parted
-CUTOFFS = (1.5, 3.0, 5.0, 10.0, 20.0, 40.0)  # Hz
+CUTOFFS = (3.0, 5.0, 10.0, 20.0, 40.0)  # Hz
 EQUAL = 0.1  # relative errors that differ less are about equal
 
 

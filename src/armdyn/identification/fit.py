@@ -199,10 +199,11 @@ def sandwich(solved: Equations, theta: np.ndarray, half: np.ndarray | None = Non
     )
     groups = moments.groups
     covariance = (1 - 1 / groups) * moves.T @ moves * _in_common(moves)
-    P = half @ half.T
-    PHP = P @ (R.T @ R) @ P  # what it were if rows were independent
-    noise = (covariance.diagonal() @ norms**2) / (PHP.diagonal() @ norms**2)
-    covariance = covariance + noise * (P - PHP)
+    share, V = np.linalg.eigh(half.T @ (R.T @ R) @ half)  # of the data in each direction
+    alike = ((half @ V) ** 2 @ np.clip(share, 0, 1)) @ norms**2  # were rows independent
+    pull = half @ (V * np.sqrt(np.clip(1 - share, 0, 1)))
+    noise = (covariance.diagonal() @ norms**2) / alike
+    covariance = covariance + noise * pull @ pull.T
     unknown = (np.linalg.norm(Vt[rank:], axis=0) > INVOLVED) | (norms == 0)
     covariance[unknown] = covariance[:, unknown] = 0.0
     covariance[unknown, unknown] = np.inf

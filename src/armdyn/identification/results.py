@@ -13,7 +13,7 @@ import numpy as np
 from armdyn.chain import Chain
 from armdyn.chain.inertia import NAMES, Inertia
 from armdyn.chain.parts import Link
-from armdyn.errors import IdentificationError, shorten, unknown
+from armdyn.errors import IdentificationError, shorten, unknown, warn
 from armdyn.identification import choices, priors
 from armdyn.identification.columns import Columns
 from armdyn.identification.consistent import Bodies, Problem, Solution, triangle
@@ -32,8 +32,8 @@ from armdyn.identification.moments import Moments
 from armdyn.identification.rows import RowsOf, segments
 from armdyn.robot import Robot
 
+STEEP = 1e-6  # of the objective: it is no minimum where a step promises more
 NEGLIGIBLE = 1e-6  # of a joint's torque: an offset that is not worth a word
-DECADES = 10  # above a weight, from which it is reached in steps
 TEN_UNITS = ("kg", *["kg m"] * 3, *["kg m^2"] * 6)
 
 
@@ -221,7 +221,7 @@ def fit(
     solved = equations(moments, weights)
     chosen = _weight(weight, moments, weights, bodies)
     problem = Problem(solved.R, solved.rho, moments.origin, bodies)
-    found = _down_to(problem, chosen * choices.rows_of(moments))
+    found = _minimum(problem, chosen, moments)
     theta = _kept(found.theta, before, solved.R)
     covariance = sandwich(solved, theta, _half(bodies, found))
     return _result(moments, plain, theta, covariance, bodies.ten(found.z), chosen, tuple(notes))
@@ -238,8 +238,7 @@ def quick_fit(moments: Moments, method: str, prior: Any, weight: Any) -> np.ndar
     solved = plain.equations
     chosen = choices.UNTRIED if isinstance(weight, str) else float(weight)
     problem = Problem(solved.R, solved.rho, moments.origin, bodies)
-    larger = chosen * choices.rows_of(moments) * 10.0 ** np.arange(3, -1, -1)
-    return problem.path(larger)[-1].theta
+    return _minimum(problem, chosen, moments).theta
 
 
 def _given(columns: Columns, prior: Chain | None) -> np.ndarray:
@@ -266,9 +265,14 @@ def _weight(weight: Any, moments: Moments, weights: np.ndarray, bodies: Bodies) 
     )
 
 
-def _down_to(problem: Problem, weight: float) -> Solution:
-    """The minimum of a weight, by way of larger ones."""
-    return problem.path(weight * 10.0 ** np.arange(DECADES, -1, -1))[-1]
+def _minimum(problem: Problem, weight: float, moments: Moments) -> Solution:
+    """The minimum of a weight, by way of heavier ones: cold, a light one would not converge."""
+    rows = choices.rows_of(moments)
+    heavier = choices.WEIGHTS[choices.WEIGHTS > weight]
+    found = problem.path(rows * np.append(heavier, weight))[-1]
+    if found.slope > STEEP:
+        warn("the consistent fit has not converged: a heavier weight than %g would", weight)
+    return found
 
 
 def _kept(theta: np.ndarray, before: np.ndarray, R: np.ndarray) -> np.ndarray:
@@ -374,7 +378,7 @@ def _fit_payload(moments: Moments, method: str, possible: bool, weight: Any) -> 
         solved = equations(moments, weights)
         chosen = _weight(weight, moments, weights, bodies)
         problem = Problem(solved.R, solved.rho, moments.origin, bodies)
-        found = _down_to(problem, chosen * choices.rows_of(moments))
+        found = _minimum(problem, chosen, moments)
         ten = bodies.ten(found.z)[0]
         half = np.linalg.solve(triangle(found.root).T, bodies.to_ten[0].T)
         bread = half.T @ half
