@@ -15,6 +15,7 @@ from armdyn.output import files
 MEASURED, PREDICTED, LEFT_OVER, PRIOR = "#8c8c8c", "#1f5f99", "#c0392b", "#b8a038"
 NORMAL = 1.959964  # standard deviations to each side of 95 % of a normal distribution
 MOST_POINTS = 4000  # of a line: more are not seen
+SPREAD = 20.0  # times the median: beyond it values are drawn on a logarithmic scale
 LONGEST = 22  # characters of a parameter's name
 
 
@@ -26,6 +27,7 @@ class Torques(NamedTuple):
     times: Sequence[np.ndarray]  # [s], (M,) each
     measured: Sequence[np.ndarray]  # (M, n) each
     predicted: Sequence[np.ndarray]
+    rms: Sequence[float] = ()  # of their difference, where not all rows count
 
 
 class Estimate(NamedTuple):
@@ -71,10 +73,7 @@ def draw_torques(place: Any, torques: Torques) -> None:
     panels = place.subplots(len(torques.joints), 1, sharex=True, squeeze=False).ravel()
     for i, axes in enumerate(panels):
         unit = "N m" if torques.kinds[i] == "R" else "N"
-        error = np.concatenate(
-            [m[:, i] - p[:, i] for m, p in zip(torques.measured, torques.predicted, strict=True)]
-        )
-        rms = math.sqrt(float(np.mean(error**2)))
+        rms = torques.rms[i] if len(torques.rms) else _rms(torques, i)
         for k, t in enumerate(torques.times):
             every = slice(None, None, max(1, math.ceil(len(t) / MOST_POINTS)))
             measured, predicted = torques.measured[k][every, i], torques.predicted[k][every, i]
@@ -94,6 +93,12 @@ def draw_torques(place: Any, torques: Torques) -> None:
     _legend(panels[0])
 
 
+def _rms(torques: Torques, i: int) -> float:
+    pairs = zip(torques.measured, torques.predicted, strict=True)
+    error = np.concatenate([measured[:, i] - predicted[:, i] for measured, predicted in pairs])
+    return math.sqrt(float(np.mean(error**2)))
+
+
 def draw_parameters(place: Any, estimates: Sequence[Estimate]) -> None:
     """A panel a unit: each value with its interval of 95 %, and what was thought before."""
     groups = _by_unit(estimates)
@@ -103,8 +108,12 @@ def draw_parameters(place: Any, estimates: Sequence[Estimate]) -> None:
         values = np.array([each.value for each in group])
         half = NORMAL * np.array([each.deviation for each in group])
         told = np.isfinite(half)
-        before = {"color": PRIOR, "markersize": 6, "fillstyle": "none", "label": "before"}
-        axes.plot(spots, [each.prior for each in group], "D", **before)
+        if (usual := float(np.median(np.abs(values)))) and np.abs(values).max() > SPREAD * usual:
+            axes.set_yscale("symlog", linthresh=usual)
+        before = [each.prior for each in group]
+        if np.isfinite(before).any():
+            hollow = {"color": PRIOR, "markersize": 6, "fillstyle": "none", "label": "before"}
+            axes.plot(spots, before, "D", **hollow)
         found = {"color": PREDICTED, "markersize": 3.5, "capsize": 2.5, "linewidth": 1.1}
         points = spots[told], values[told], half[told]
         axes.errorbar(*points, fmt="o", label="identified, 95 %", **found)
