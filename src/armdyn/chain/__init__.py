@@ -16,7 +16,7 @@ from armdyn.chain.arm import Arm
 from armdyn.chain.dh import EARTH
 from armdyn.chain.flat import flattened
 from armdyn.chain.inertia import Inertia
-from armdyn.chain.minimal import MinimalParameters, members_of
+from armdyn.chain.minimal import MinimalParameters
 from armdyn.chain.parts import File, Frame, Joint, Link, assign, locked_at
 from armdyn.chain.pose import IDENTITY, Pose
 from armdyn.errors import ModelError, cut, shorten, unknown, warn, whole
@@ -161,7 +161,7 @@ class Chain:
     @cached_property
     def minimal_count(self) -> int:
         """The number of minimal parameters."""
-        return sum(map(len, members_of(self)))
+        return len(MinimalParameters(self))
 
     @cached_property
     def _minimal_bodies(self) -> list[Inertia]:
