@@ -17,11 +17,13 @@ if TYPE_CHECKING:  # "as" says to type checkers that a name is public
     from armdyn.engine import info as info
     from armdyn.errors import ArmdynError as ArmdynError
     from armdyn.errors import ExportError as ExportError
+    from armdyn.errors import IdentificationError as IdentificationError
     from armdyn.errors import MethodError as MethodError
     from armdyn.errors import ModelError as ModelError
     from armdyn.errors import ShapeError as ShapeError
     from armdyn.errors import SimulationError as SimulationError
     from armdyn.errors import TraceError as TraceError
+    from armdyn.identification.excitation import excite as excite
     from armdyn.loaders import load as load
     from armdyn.loaders import robots as robots
     from armdyn.quantities import register as register
@@ -56,6 +58,7 @@ _HOMES = {  # of the public names; a room is imported when a name of it is first
     "Chain": "chain",
     "Count": "counting",
     "ExportError": "errors",
+    "IdentificationError": "errors",
     "MethodError": "errors",
     "ModelError": "errors",
     "Robot": "robot",
@@ -65,6 +68,7 @@ _HOMES = {  # of the public names; a room is imported when a name of it is first
     "compare": "comparison",
     "controllers": "simulation",
     "count": "counting",
+    "excite": "identification.excitation",
     "info": "engine",
     "load": "loaders",
     "register": "quantities",

@@ -101,6 +101,10 @@ class SimulationError(ArmdynError, ValueError):
     result: Any = None
 
 
+class IdentificationError(ArmdynError, ValueError):
+    """A log that cannot be read or used, or an identification that cannot be done as asked."""
+
+
 def as_names(what: str, given: Any) -> list[str]:
     """One name or several, as a list; else a MethodError, which says so."""
     if isinstance(given, str):
