@@ -67,6 +67,12 @@ TESTS = {  # of a room or module: the files that would notice, the quickest firs
     "engine/cache.py": ["cache_size", "cache", "cache_key", "cache_text"],
     "engine/calls.py": ["recycling", "extension", "robot", "calls", "call_threads"],
     "engine/workers.py": ["workers", "calls", "call_threads", "forks"],
+    "identification/allowed.py": ["excitation"],
+    "identification/descent.py": ["excitation"],
+    "identification/excitation.py": ["excitation", "excite_command"],
+    "identification/fourier.py": ["excitation"],
+    "identification/information.py": ["excitation"],
+    "identification/search.py": ["excitation"],
     "loaders": ["bad_input", "sources", "urdf", "toml", "models", "fuzz", "pinocchio"],
     "program/passes.py": ["program", "costs", "llvm"],
 }

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import armdyn
 from armdyn import cli, comparison
-from armdyn.cli import main, simulate, tables
+from armdyn.cli import excite, main, simulate, tables
 from armdyn.comparison import stopwatch
 from tests.interpreting import interpret
 
@@ -46,7 +46,7 @@ for command in cli.COMMANDS:
     OPTIONS[command] = sorted(name for action in parser._actions for name in action.option_strings)
     FLAGS |= {a.option_strings[0] for a in parser._actions if a.nargs == 0}
 FRONTS = {  # with what is quick
-    **dict.fromkeys(("show", "simulate", "export"), ["two_link"]),
+    **dict.fromkeys(("show", "simulate", "excite", "export"), ["two_link"]),
     "compare": ["two_link", "--quantity=gravity"],
 }
 value = st.one_of(
@@ -99,6 +99,8 @@ def quick(tmp_path_factory):
         patch.chdir(folder)
         motion = armdyn.simulate(robot, [0.0, 0.0], t=0.01, dt=1e-3)
         patch.setattr(simulate, "simulate", lambda *arguments, **options: motion)
+        telling = armdyn.excite(robot, 1.0, harmonics=2, friction=False, offsets=False)
+        patch.setattr(excite, "excite", lambda *arguments, **options: telling)
         counted = tables.made(["zomaya1988"])
         patch.setattr(tables, "made", lambda keys: counted)
         interpret(patch)

@@ -1,4 +1,4 @@
-"""The command line: armdyn robots | show | compare | tables | simulate | export, a file each.
+"""The command line, a file for each command.
 
 A command is a module with ``HELP``, ``add_options(parser)`` and ``run(arguments)``.
 """
@@ -19,7 +19,7 @@ from typing import Any, NoReturn
 import armdyn
 from armdyn.errors import ArmdynError, cut, shorten, unknown
 
-COMMANDS = ("robots", "show", "compare", "tables", "simulate", "export")
+COMMANDS = ("robots", "show", "compare", "tables", "simulate", "excite", "export")
 LONGEST = 600  # characters of a complaint
 WRONG, INTERRUPTED = 2, 130  # exit statuses
 

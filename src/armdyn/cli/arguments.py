@@ -5,6 +5,8 @@ from __future__ import annotations
 import argparse
 import math
 
+import numpy as np
+
 import armdyn
 from armdyn.errors import ModelError, shorten
 
@@ -88,3 +90,13 @@ def whole(text: str) -> int:
         return int(text)
     except ValueError:
         raise argparse.ArgumentTypeError(f"expected a whole number, not {shorten(text)}") from None
+
+
+def numbers(text: str) -> np.ndarray:
+    """A list of numbers separated by commas."""
+    try:
+        return np.array([float(item) for item in text.split(",")])
+    except ValueError:
+        raise argparse.ArgumentTypeError(
+            f"{shorten(text)} is not a list of numbers separated by commas, such as 0.5,-1,0"
+        ) from None

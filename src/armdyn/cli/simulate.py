@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from armdyn.chain import dh
-from armdyn.cli.arguments import add_robot, load, number, whole
+from armdyn.cli.arguments import add_robot, load, number, numbers, whole
 from armdyn.errors import SimulationError, shorten
 from armdyn.output import files
 from armdyn.robot import Robot
@@ -63,16 +63,6 @@ def add_options(command: argparse.ArgumentParser) -> None:
     add("--plot", metavar="FILE", help="draw the motion (.png, .svg, .pdf)")
     add("--save", metavar="FILE", help="write the motion (.npz, .csv)")
     add("--json", action="store_true", help="print JSON")
-
-
-def numbers(text: str) -> np.ndarray:
-    """A list of numbers separated by commas."""
-    try:
-        return np.array([float(item) for item in text.split(",")])
-    except ValueError:
-        raise argparse.ArgumentTypeError(
-            f"{shorten(text)} is not a list of numbers separated by commas, such as 0.5,-1,0"
-        ) from None
 
 
 def run(arguments: argparse.Namespace) -> None:

@@ -18,6 +18,8 @@ SLACK = 1e-6  # how much wider a range may be: files round a turn
 RAMP = 0.5  # in which a joint may reach its greatest speed [s]
 UNITS = {"R": "rad", "P": "m"}
 MOST_HARMONICS = 100
+LARGEST = 1e9  # speed, acceleration or noise: no arm has more, and no square overflows
+LONGEST, SHORTEST = 1e6, 1e-3  # a period [s]
 WHOLE = 1e-9  # how near to a whole number the number of periods must be, relative
 
 
@@ -88,11 +90,12 @@ def _pairs(value: ArrayLike, n: int) -> np.ndarray:
 def each(name: str, value: ArrayLike, n: int) -> np.ndarray:
     """A positive, finite number for each joint."""
     found = _numbers(value)
-    if found is not None and found.shape in ((), (n,)) and (found > 0).all():
-        if np.isfinite(found).all():
+    if found is not None and found.shape in ((), (n,)):
+        if ((found >= 1 / LARGEST) & (found <= LARGEST)).all():
             return np.broadcast_to(found, n).copy()
     raise IdentificationError(
-        f"{name} is {shorten(value)}; expected a positive number, or {n}, one a joint"
+        f"{name} is {shorten(value)}; expected a positive number, or {n}, one a joint, up to "
+        f"{LARGEST:g}"
     )
 
 
@@ -116,10 +119,14 @@ def positive(name: str, value: Any, what: str) -> float:
 def period(duration: Any, frequency: Any) -> tuple[float, float]:
     """The duration, and the period of the slowest harmonic [s]."""
     time = positive("duration", duration, "a positive number of seconds")
+    if not SHORTEST <= time <= LONGEST:
+        raise IdentificationError(
+            f"duration is {shorten(duration)}; expected {SHORTEST:g} to {LONGEST:g} s"
+        )
     if frequency is None:
         return time, time
     count = time * positive("frequency", frequency, "a positive frequency [Hz], or None")
-    if round(count) < 1 or abs(count - round(count)) > WHOLE * count:
+    if not 1 <= round(count) <= time / SHORTEST or abs(count - round(count)) > WHOLE * count:
         raise IdentificationError(
             f"frequency is {shorten(frequency)} Hz, of which {time:g} s are {count:.6g} periods; "
             "expected a whole number of periods, so that the motion ends at rest"

@@ -76,7 +76,7 @@ def _shortened(
 
 
 def _learned(H: np.ndarray, s: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """The inverse Hessian after a step s along which the slope changed by y [BFGS]."""
+    """The inverse Hessian after a step s along which the slope changed by y: BFGS."""
     sy = float(s @ y)
     if sy <= 1e-12 * float(np.linalg.norm(s) * np.linalg.norm(y)):
         return H  # the function curves the other way there

@@ -26,6 +26,7 @@ from armdyn.output.files import check_writable, written
 from armdyn.output.progress import told
 from armdyn.robot import Robot
 
+MOST_ROWS = 1e8  # of samples
 FINE = 1000  # times a period at which the condition is taken
 
 
@@ -111,6 +112,11 @@ class Excitation:
     def sample(self, rate: float = 1000.0) -> Samples:
         """The motion at so many times a second [Hz], from t = 0 to the end."""
         hertz = allowed.positive("rate", rate, "a positive number of samples a second")
+        if self.duration * hertz > MOST_ROWS:
+            raise IdentificationError(
+                f"rate is {shorten(rate)}, which makes {self.duration * hertz:.3g} rows; expected "
+                f"at most {MOST_ROWS:g}"
+            )
         t = np.arange(round(np.floor(self.duration * hertz * (1 + 1e-12))) + 1) / hertz
         return Samples(t, *self(t))
 
