@@ -68,6 +68,7 @@ TESTS = {  # of a room or module: the files that would notice, the quickest firs
     "engine/calls.py": ["recycling", "extension", "robot", "calls", "call_threads"],
     "engine/workers.py": ["workers", "calls", "call_threads", "forks"],
     "identification/allowed.py": ["excitation"],
+    "identification/cluster.py": ["cluster"],
     "identification/descent.py": ["excitation"],
     "identification/excitation.py": ["excitation", "excite_command"],
     "identification/fourier.py": ["excitation"],
