@@ -25,6 +25,7 @@ if TYPE_CHECKING:  # "as" says to type checkers that a name is public
     from armdyn.errors import SimulationError as SimulationError
     from armdyn.errors import TraceError as TraceError
     from armdyn.identification import identify as identify
+    from armdyn.identification.excitation import excite as excite
     from armdyn.identification.logs import Log as Log
     from armdyn.identification.moments import Moments as Moments
     from armdyn.identification.results import Identification as Identification
@@ -76,6 +77,7 @@ _HOMES = {  # of the public names; a room is imported when a name of it is first
     "compile": "engine.recorded",
     "controllers": "simulation",
     "count": "counting",
+    "excite": "identification.excitation",
     "identify": "identification",
     "info": "engine",
     "load": "loaders",
