@@ -11,6 +11,8 @@ import numpy as np
 import pytest
 
 import armdyn
+from armdyn.quantities import reference
+from benchmarks import accuracy
 from benchmarks.accuracy import Terms
 from benchmarks.arms import ARMS, arm, states, urdf
 from benchmarks.figures import Figure, Results, exponent, figures
@@ -68,6 +70,24 @@ def test_terms_are_summed_by_absolute_value():
     assert difference.size == 29.0  # (3 + 2)(3 + 2) + 4
     assert (a / b).value == -1.5
     assert (a / b).size == 1.5
+
+
+def test_the_truth_of_accuracy_is_the_method_that_judges_the_others(monkeypatch):
+    asked = []
+    plain = accuracy.formula
+
+    def formula(chain, number, task):
+        asked.append((number, task))
+        return plain(chain, number, task)
+
+    monkeypatch.setattr(accuracy, "formula", formula)
+    found = accuracy.accuracy(("two_link",), 1, ("float64",))
+    assert all(row.error < 50 for row in found)
+    chain = armdyn.load("two_link").chain
+    truths = {task.quantity: task.method for number, task in asked if number is not Terms}
+    judged = {name for name, method in truths.items() if method} - {"mass_matrix", "bias"}
+    assert judged == {"christoffel", "coriolis_matrix", "gravity", "inverse_dynamics"}
+    assert all(truths[name] == reference(chain, name) for name in judged)
 
 
 def test_calls_take_turns_with_what_they_were_given():
