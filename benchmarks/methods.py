@@ -34,11 +34,11 @@ from armdyn.counting.tapes import StageTape
 from armdyn.engine import jit
 from armdyn.program import drivers, tape
 from armdyn.program.interpreter import evaluate
-from armdyn.program.passes import drop_unused, place_fma, unroll
+from armdyn.program.passes import drop_unused, place_fma
 from armdyn.program.program import TABLES, Instruction, Op, Program
 
 SIZES = (5, 7, 10, 13, 16, 20, 25, 30, 40, 50, 60, 80, 100)
-PATIENCE = 10.0  # [s]: a method that takes longer to trace and compile is not tried on larger arms
+PATIENCE = 2.0  # [s]: a method that takes longer to trace and compile is not tried on larger arms
 ROUNDS = 40
 SLICE = 1e-3  # [s]
 AGREE = 1e-10  # of the largest element: how much two methods may differ
@@ -87,8 +87,8 @@ class Kernel:
         self._out = np.array([self.M.ctypes.data], dtype=np.uintp)
         self._addresses = self._in.ctypes.data, self._out.ctypes.data
         self.count = 1
-        while self.count < 1 << 16 and (taken := self(self.count)) < SLICE / 2:
-            self.count = max(2 * self.count, int(self.count * SLICE / max(taken, 1e-9) / 2))
+        while min(self(self.count) for _ in range(3)) < SLICE / 2:
+            self.count *= 2
 
     def __call__(self, count: int) -> float:
         """The seconds of so many evaluations."""
@@ -102,23 +102,21 @@ def measure(
 ) -> list[Row]:
     """All methods on arms of all sizes, in each form, as long as making one takes so long."""
     kernels: dict[tuple[str, int, bool, bool], Kernel] = {}
+    todo = [(method, rolled) for method in methods for rolled in (True, False)]
     for n in sizes:
         chain = Chain.random(n)
         q = np.random.default_rng(n).uniform(-math.pi, math.pi, n).tolist()
         truth = armdyn.Robot(chain).mass_matrix(q)
-        slow = set()
-        for method in methods:
+        for method, rolled in todo.copy():
             start = time.process_time()
-            for rolled, kinematics, program in forms(chain, method):
-                given = q if kinematics else on_hand(chain, method, q, rolled)
+            for kinematics, program, given in forms(chain, method, rolled, q):
                 kernel = Kernel(place_fma(program), given)
                 apart = float(np.abs(kernel.M - truth).max() / np.abs(truth).max())
                 if not apart <= AGREE:
                     raise SystemExit(f"{method} at n = {n} is off by {apart:.1e}")
                 kernels[method, n, rolled, kinematics] = kernel
             if time.process_time() - start > patience:
-                slow.add(method)
-        methods = [method for method in methods if method not in slow]
+                todo.remove((method, rolled))
     least = dict.fromkeys(kernels, math.inf)
     for _ in range(rounds):
         for key, kernel in kernels.items():
@@ -129,14 +127,17 @@ def measure(
 # A method's programs ------------------------------------------------------------------------------
 
 
-def forms(chain: Chain, method: str) -> Iterator[tuple[bool, bool, Program]]:
-    """(rolled, with kinematics, program) of a method."""
-    for rolled in (True, False):
-        whole, marks = record(chain, method, rolled)
-        if rolled and not any(instruction.op in TABLES for instruction in whole.instructions):
-            continue
-        yield rolled, True, drop_unused(whole)
-        yield rolled, False, drop_unused(without(whole, marks)[0])
+def forms(
+    chain: Chain, method: str, rolled: bool, q: list[float]
+) -> Iterator[tuple[bool, Program, list[float]]]:
+    """(with kinematics, program, its input); none where there is nothing to roll."""
+    whole, marks = record(chain, method, rolled)
+    if rolled and not any(instruction.op in TABLES for instruction in whole.instructions):
+        return
+    yield True, drop_unused(whole), q
+    rest, handed = without(whole, marks)
+    known = Program("known", whole.inputs, whole.instructions, handed, ((len(handed),),))
+    yield False, drop_unused(rest), evaluate(drop_unused(known), {"q": q})
 
 
 def record(chain: Chain, method: str, rolled: bool) -> tuple[Program, list[tuple[str, ...]]]:
@@ -159,7 +160,7 @@ def record(chain: Chain, method: str, rolled: bool) -> tuple[Program, list[tuple
     return program, stages.marks
 
 
-def without(program: Program, marks: Sequence[tuple[str, ...]]) -> tuple[Program, list[int]]:
+def without(program: Program, marks: Sequence[tuple[str, ...]]) -> tuple[Program, tuple[int, ...]]:
     """The program with what its kinematics hands over as inputs, and where that is computed."""
     code = program.instructions
     known = [
@@ -168,7 +169,7 @@ def without(program: Program, marks: Sequence[tuple[str, ...]]) -> tuple[Program
     ]
     used = {arg for k, (_, args, _) in enumerate(code) if not known[k] for arg in args}
     used |= set(program.outputs)
-    handed = sorted(k for k in used if known[k] and code[k].op is not Op.CONSTANT)
+    handed = tuple(sorted(k for k in used if known[k] and code[k].op is not Op.CONSTANT))
     place = {k: i for i, k in enumerate(handed)}
     made = [Instruction(Op.INPUT, (), f"known[{i}]") for i in range(len(handed))]
     for k, (op, args, value) in enumerate(code):
@@ -178,17 +179,6 @@ def without(program: Program, marks: Sequence[tuple[str, ...]]) -> tuple[Program
     outputs = tuple(place[k] for k in program.outputs)
     inputs = {"known": len(handed)}
     return Program(program.name, inputs, tuple(made), outputs, program.shapes).check(), handed
-
-
-def on_hand(chain: Chain, method: str, q: list[float], rolled: bool) -> list[float]:
-    """The numbers that a program without kinematics takes."""
-    program, marks = record(chain, method, rolled)
-    _, handed = without(program, marks)
-    kinematics = Program(
-        "known", program.inputs, program.instructions, tuple(handed), ((len(handed),),)
-    )
-    found: list[float] = evaluate(unroll(drop_unused(kinematics)), {"q": q})
-    return found
 
 
 # What is shown ------------------------------------------------------------------------------------

@@ -249,7 +249,7 @@ def test_loops_have_the_bits_of_the_interpreter_alone_and_in_a_batch(n, looped):
         same_every_way(program, "float64", inputs, [np.moveaxis(np.array(T), -1, 0), np.array(x).T])
 
 
-@pytest.mark.parametrize("n", [1, 9, 17])
+@pytest.mark.parametrize("n", [1, 9, 17, 18, 19, 20])
 def test_loops_have_the_bits_of_unrolled_code_in_float32(n, looped):
     program = place_fma(table_and_solution(n))
     inputs = awkward(program)
