@@ -306,8 +306,7 @@ run_batch(const Function *self, const Call *call, const Kernels *kernels)
     Py_END_ALLOW_THREADS
 }
 
-/* How many threads a large batch has that asks for no number; 0 with an error set. */
-static Py_ssize_t
+Py_ssize_t
 default_threads(void)
 {
     static PyObject *workers; /* never let go */
