@@ -21,6 +21,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from ctypes import CFUNCTYPE, c_int64, c_void_p
 from dataclasses import asdict, dataclass
+from itertools import cycle
 from pathlib import Path
 from unittest import mock
 
@@ -231,7 +232,8 @@ def draw(rows: Sequence[Row], path: Path) -> None:
 
     figure, axes = plt.subplots(1, 2, figsize=(13, 6), sharey=True)
     looped = {row.method for row in rows if row.rolled}
-    colours = {m: f"C{i % 10}" for i, m in enumerate(dict.fromkeys(row.method for row in rows))}
+    names = dict.fromkeys(row.method for row in rows)
+    colours = dict(zip(names, cycle(plt.get_cmap("tab20").colors), strict=False))
     for axis, kinematics in zip(axes, (True, False), strict=True):
         for method, colour in colours.items():
             for rolled in (True, False):
