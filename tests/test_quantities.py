@@ -48,6 +48,11 @@ def expected(quantity):
         "frame": quantity.framed,
         "method": not quantity.function,
         "friction": quantity.friction,
+        "payload": "payload" in quantity.at_call,
+        "payload_frame": "payload" in quantity.at_call,
+        "gravity": "gravity" in quantity.at_call,
+        "parameters": "parameters" in quantity.at_call,
+        "check": "payload" in quantity.at_call,
     }
     return [*quantity.arguments, *(option for option, there in options.items() if there)]
 

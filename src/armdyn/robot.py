@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import wraps
 from inspect import getattr_static
 from types import MethodType
 from typing import Any, NamedTuple, TypeVar, cast
@@ -15,7 +16,8 @@ from armdyn.chain import Chain
 from armdyn.chain.minimal import MinimalParameters
 from armdyn.engine import calls
 from armdyn.engine import function as compiled_function
-from armdyn.errors import MethodError, shorten, warn
+from armdyn.engine.payloads import Check, Payloads
+from armdyn.errors import MethodError, as_names, listed, shorten, unknown, warn
 from armdyn.quantities import find
 from armdyn.quantities.registered import refusal
 from armdyn.quantities.tasks import Task, cheapest, program_cost
@@ -38,20 +40,26 @@ class MethodRow(NamedTuple):
 class Compiled:
     """A quantity of Robot: at first use the robot gets a compiled function of the same name.
 
-    The method written in the class lends its signature and documentation. Its body is what runs
-    where it is called by way of the class, as in ``Robot.pose(robot, q)``.
+    The method written in the class lends its signature and documentation, and never runs: a call
+    by way of the class, as in ``Robot.pose(robot, q)``, goes to the robot's function too.
     """
 
     def __init__(self, method: Callable[..., Any]) -> None:
         self.method = method
         self.__doc__ = method.__doc__
 
+        @wraps(method)
+        def of_class(robot: Robot, *given: Any, **named: Any) -> Any:
+            return self.__get__(robot, type(robot))(*given, **named)
+
+        self.of_class = of_class
+
     def __set_name__(self, owner: type, name: str) -> None:
         self.name = name
 
     def __get__(self, robot: Robot | None, owner: type) -> Callable[..., Any]:
         if robot is None:
-            return self.method
+            return self.of_class
         place = self.name  # where Python finds the function next time, before this descriptor
         if getattr_static(type(robot), self.name) is not self:
             place = f"Robot.{self.name}"  # a subclass has its own, which calls this by super()
@@ -63,7 +71,7 @@ class Compiled:
         """The robot's compiled function; an option asks the robot for another one."""
         options = calls.Options(
             like=MethodType(self.method, robot),
-            choose=lambda **options: robot._do(Task(self.name, **options)),
+            choose=lambda **options: robot._asked(self.name, **options),
         )
         plain = Task(self.name)
         robot._functions[plain,] = compiled_function(robot.chain, [plain], options)
@@ -92,6 +100,7 @@ class Robot:
             raise TypeError(f"Robot takes a Chain, not {type(chain).__name__}; see armdyn.load")
         self.chain = chain
         self._functions: dict[tuple[Task, ...], Callable[..., Any]] = {}
+        self._payloads = Payloads(chain)
 
     # What it is -----------------------------------------------------------------------------
 
@@ -160,11 +169,15 @@ class Robot:
         q: ArrayLike,
         *,
         method: str | None = None,
+        payload: ArrayLike | None = None,
+        payload_frame: str | None = None,
+        parameters: ArrayLike | None = None,
+        check: Check = "error",
         out: Out = None,
         threads: int | None = None,
     ) -> np.ndarray:
         """The inertia matrix M(q) with rotors, (..., n) -> (..., n, n)."""
-        return self._do(Task("mass_matrix", method))(q, out=out, threads=threads)
+        raise NotImplementedError
 
     @compiled
     def bias(
@@ -173,11 +186,16 @@ class Robot:
         qd: ArrayLike,
         *,
         method: str | None = None,
+        payload: ArrayLike | None = None,
+        payload_frame: str | None = None,
+        gravity: ArrayLike | None = None,
+        parameters: ArrayLike | None = None,
+        check: Check = "error",
         out: Out = None,
         threads: int | None = None,
     ) -> np.ndarray:
         """The torque of a motion without acceleration, C(q, qd) qd + g(q) -> (..., n)."""
-        return self._do(Task("bias", method))(q, qd, out=out, threads=threads)
+        raise NotImplementedError
 
     @compiled
     def gravity(
@@ -185,11 +203,16 @@ class Robot:
         q: ArrayLike,
         *,
         method: str | None = None,
+        payload: ArrayLike | None = None,
+        payload_frame: str | None = None,
+        gravity: ArrayLike | None = None,
+        parameters: ArrayLike | None = None,
+        check: Check = "error",
         out: Out = None,
         threads: int | None = None,
     ) -> np.ndarray:
         """The torque g(q) that holds the arm still -> (..., n)."""
-        return self._do(Task("gravity", method))(q, out=out, threads=threads)
+        raise NotImplementedError
 
     @compiled
     def christoffel(
@@ -197,11 +220,15 @@ class Robot:
         q: ArrayLike,
         *,
         method: str | None = None,
+        payload: ArrayLike | None = None,
+        payload_frame: str | None = None,
+        parameters: ArrayLike | None = None,
+        check: Check = "error",
         out: Out = None,
         threads: int | None = None,
     ) -> np.ndarray:
         """Gamma[i, j, k] = 1/2 (dM_ij/dq_k + dM_ik/dq_j - dM_jk/dq_i) -> (..., n, n, n)."""
-        return self._do(Task("christoffel", method))(q, out=out, threads=threads)
+        raise NotImplementedError
 
     @compiled
     def coriolis_matrix(
@@ -210,11 +237,15 @@ class Robot:
         qd: ArrayLike,
         *,
         method: str | None = None,
+        payload: ArrayLike | None = None,
+        payload_frame: str | None = None,
+        parameters: ArrayLike | None = None,
+        check: Check = "error",
         out: Out = None,
         threads: int | None = None,
     ) -> np.ndarray:
         """C[i, j] = sum over k of Gamma[i, j, k] qd_k, so Mdot - 2 C is skew -> (..., n, n)."""
-        return self._do(Task("coriolis_matrix", method))(q, qd, out=out, threads=threads)
+        raise NotImplementedError
 
     @compiled
     def inverse_dynamics(
@@ -225,6 +256,11 @@ class Robot:
         *,
         method: str | None = None,
         friction: bool = False,
+        payload: ArrayLike | None = None,
+        payload_frame: str | None = None,
+        gravity: ArrayLike | None = None,
+        parameters: ArrayLike | None = None,
+        check: Check = "error",
         out: Out = None,
         threads: int | None = None,
     ) -> np.ndarray:
@@ -232,8 +268,7 @@ class Robot:
 
         ``friction=True`` adds viscous qd + coulomb(sign qd).
         """
-        task = Task("inverse_dynamics", method, friction=friction)
-        return self._do(task)(q, qd, qdd, out=out, threads=threads)
+        raise NotImplementedError
 
     @compiled
     def forward_dynamics(
@@ -244,6 +279,11 @@ class Robot:
         *,
         method: str | None = None,
         friction: bool = False,
+        payload: ArrayLike | None = None,
+        payload_frame: str | None = None,
+        gravity: ArrayLike | None = None,
+        parameters: ArrayLike | None = None,
+        check: Check = "error",
         out: Out = None,
         threads: int | None = None,
     ) -> np.ndarray:
@@ -251,8 +291,7 @@ class Robot:
 
         ``friction=True`` takes viscous qd + coulomb(sign qd) off the torques.
         """
-        task = Task("forward_dynamics", method, friction=friction)
-        return self._do(task)(q, qd, tau, out=out, threads=threads)
+        raise NotImplementedError
 
     # Kinematics, energy, parameters ---------------------------------------------------------
 
@@ -261,14 +300,14 @@ class Robot:
         self, q: ArrayLike, frame: str | None = None, *, out: Out = None, threads: int | None = None
     ) -> np.ndarray:
         """The tip, or a named link or frame, in the base frame -> (..., 4, 4)."""
-        return self._do(Task("pose", frame=frame))(q, out=out, threads=threads)
+        raise NotImplementedError
 
     @compiled
     def jacobian(
         self, q: ArrayLike, frame: str | None = None, *, out: Out = None, threads: int | None = None
     ) -> np.ndarray:
         """Rows vx vy vz wx wy wz of the tip's or a named frame's origin, base axes (..., 6, n)."""
-        return self._do(Task("jacobian", frame=frame))(q, out=out, threads=threads)
+        raise NotImplementedError
 
     @compiled
     def influence(
@@ -285,14 +324,24 @@ class Robot:
         second order hT, hR, shape (..., 3, n, n): accelerations are gT qdd + qd^T hT qd, likewise
         gR, hR. [kang], eqs. 1 to 7.
         """
-        return self._do(Task("influence", frame=frame))(q, out=out, threads=threads)
+        raise NotImplementedError
 
     @compiled
     def energy(
-        self, q: ArrayLike, qd: ArrayLike, *, out: Outs = None, threads: int | None = None
+        self,
+        q: ArrayLike,
+        qd: ArrayLike,
+        *,
+        payload: ArrayLike | None = None,
+        payload_frame: str | None = None,
+        gravity: ArrayLike | None = None,
+        parameters: ArrayLike | None = None,
+        check: Check = "error",
+        out: Outs = None,
+        threads: int | None = None,
     ) -> tuple[np.ndarray, np.ndarray]:
         """(kinetic with rotors, potential) [J], (...,) each; potential zero at the base origin."""
-        return self._do(Task("energy"))(q, qd, out=out, threads=threads)
+        raise NotImplementedError
 
     @compiled
     def regressor(
@@ -301,11 +350,12 @@ class Robot:
         qd: ArrayLike,
         qdd: ArrayLike,
         *,
+        gravity: ArrayLike | None = None,
         out: Out = None,
         threads: int | None = None,
     ) -> np.ndarray:
         """Y with tau = Y @ robot.chain.parameters, rotors and friction apart -> (..., n, 10 n)."""
-        return self._do(Task("regressor"))(q, qd, qdd, out=out, threads=threads)
+        raise NotImplementedError
 
     def minimal_parameters(self) -> MinimalParameters:
         """The fewest combinations of the links' parameters that fix all torques: see the class.
@@ -336,17 +386,54 @@ class Robot:
             if refusal(self.chain, quantity, method) is None
         ]
 
-    def function(self, *quantities: str) -> Callable[..., Any]:
+    def function(
+        self,
+        *quantities: str,
+        arguments: str | Sequence[str] = (),
+        payload_frame: str | None = None,
+    ) -> Callable[..., Any]:
         """One function for several quantities, which share what they have in common.
 
         It takes the arguments that any of them takes, in the order q, qd, qdd, tau, and returns a
         tuple of their results (of one quantity: its result); ``out=`` takes such a tuple.
+
+        ``arguments`` names what it takes besides, in the order payload, gravity, parameters: each
+        goes to those of the quantities that depend on it. No payload is checked here.
         """
         if not quantities:
             raise MethodError("function() takes the names of quantities, at least one")
-        for quantity in quantities:
-            find(quantity)
-        return self._do(*map(Task, quantities))
+        names = as_names("arguments", arguments)
+        taken = dict.fromkeys(name for quantity in quantities for name in find(quantity).at_call)
+        for name in names:
+            if name not in taken:
+                raise MethodError(unknown("argument", name, taken, f" of {listed(quantities)}"))
+        if payload_frame is not None and "payload" not in names:
+            raise MethodError(f"payload_frame={shorten(payload_frame)} without a payload")
+        return self._do(*(Task.with_given(x, names, payload_frame) for x in quantities))
+
+    def _asked(
+        self,
+        quantity: str,
+        *,
+        payload: ArrayLike | None = None,
+        gravity: ArrayLike | None = None,
+        parameters: ArrayLike | None = None,
+        check: Check = "error",
+        **options: Any,
+    ) -> Callable[..., Any]:
+        """The function of the state that answers a call with these options."""
+        arrays = {"payload": payload, "gravity": gravity, "parameters": parameters}
+        names = tuple(name for name, value in arrays.items() if value is not None)
+        task = Task(quantity, given=names, **options)
+        function = self._functions.get((task,)) if not options else None
+        if function is None:
+            function = self._do(task)
+        if not names:
+            return function
+        if payload is not None:
+            self._payloads.check(payload, check)
+        given = [arrays[name] for name in names]
+        return lambda *state, **rest: function(*state, *given, **rest)
 
     def _do(self, *tasks: Task) -> Callable[..., Any]:
         """The compiled function of some tasks together."""
@@ -355,6 +442,7 @@ class Robot:
         if function is None:
             for task in tasks:
                 self.chain.find_frame(task.frame)
+                task.check_given(self.chain)
                 _warn_if_approximate(task)
             settled = tuple(
                 task if task.method is None else task.settled(self.chain) for task in tasks
@@ -365,14 +453,19 @@ class Robot:
 
 
 def _checked(task: Task) -> Task:
-    """The task in plain names, if its method and frame are names, and friction True or False."""
-    quantity, method, frame, friction = task
-    if not isinstance(friction, bool | np.bool_):
-        raise MethodError(f"friction is {shorten(friction)}; expected True or False")
-    for option, value in (("method", method), ("frame", frame)):
+    """The task in plain names, if methods and frames are names, and friction True or False."""
+    if not isinstance(task.friction, bool | np.bool_):
+        raise MethodError(f"friction is {shorten(task.friction)}; expected True or False")
+    for option in ("method", "frame", "payload_frame"):
+        value = getattr(task, option)
         if value is not None and not isinstance(value, str):
             raise MethodError(f"method and frame are names, not {option}={shorten(value)}")
-    return Task(quantity, method and str(method), frame and str(frame), bool(friction))
+    return task._replace(
+        method=task.method and str(task.method),
+        frame=task.frame and str(task.frame),
+        friction=bool(task.friction),
+        payload_frame=task.payload_frame and str(task.payload_frame),
+    )
 
 
 _warned: set[str] = set()

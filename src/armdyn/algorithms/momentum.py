@@ -23,7 +23,7 @@ from typing import NamedTuple
 from armdyn.algorithms.kinematics import Placed, frames_from_last, frames_in_first
 from armdyn.algorithms.stages import stage
 from armdyn.chain.arm import Arm
-from armdyn.spatial import ZERO, Dyads, Row, Scalar, Symmetric, Vector, double_cross
+from armdyn.spatial import ZERO, Row, Scalar, Symmetric, Vector, double_cross
 
 Matrix = tuple[Vector, Vector, Vector]  # by its rows
 
@@ -50,7 +50,7 @@ def composite_bodies(
     for k, frame in reversed(list(enumerate(frames(arm, q)))):
         m, c, S = arm.mass[k], frame.o + frame.out(arm.com[k]), frame.z
         mc = m * c
-        E = E + square(mc, c) - minus_second_moment(arm.inertia_dyads[k]).turned(frame.rows)
+        E = E + square(mc, c) - arm.inertia_dyads[k].less_half_trace().turned(frame.rows)
         M, h = M + m, h + mc
         w, v = (S, frame.o.cross(S)) if arm.revolute[k] else (ZERO, S)
         bodies.append(Body(h, E, w, v, M * v + w.cross(h)))
@@ -143,12 +143,6 @@ def turning(body: Body) -> Matrix:
 def inertia(E: Symmetric) -> Symmetric:
     """J = tr(E) 1 - E, 3A."""
     return Symmetric(E.yy + E.zz, -E.xy, -E.xz, E.xx + E.zz, -E.yz, E.xx + E.yy)
-
-
-def minus_second_moment(I: Dyads) -> Dyads:
-    """I - tr(I)/2 1, which is - E of the same body."""
-    half = I.trace / 2
-    return Dyads(I.lam - half, I.u, I.v, -half)
 
 
 def square(mc: Vector, c: Vector) -> Symmetric:

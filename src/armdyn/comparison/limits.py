@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 
 from armdyn.errors import MethodError, shorten, whole
-from armdyn.quantities import ARGUMENTS, sizes
+from armdyn.quantities import STATE, sizes
 from armdyn.quantities.tasks import Task, shapes
 
 MOST_BYTES = 4 * 10**9  # of memory, for a batch or for states in fifty digits
@@ -28,7 +28,7 @@ def check_sizes(n: int, quantities: Sequence[str], batch: int, states: int, seco
     for name, value in (("batch", batch), ("states", states)):
         if (whole(value) or 0) < 1:
             raise MethodError(f"{name} is {shorten(value)}; expected 1 or more, a whole number")
-    given = 8 * sum(sizes(n, ARGUMENTS).values())
+    given = 8 * sum(sizes(n, STATE).values())
     largest = max(sum(map(math.prod, shapes(n, [Task(name)]))) for name in quantities)
     _check("batch", batch, given + 8 * largest, MOST_BYTES, 1e9, "GB of memory")
     _check("states", states, EXACT_MICROSECONDS * n**2, MOST_SECONDS * 10**6, 3600e6, "hours")

@@ -70,6 +70,7 @@ class Quantity:
         framed: whether it is that of a frame, the tip if none is named.
         rotors: adds to a result what rotors contribute, ``rotors(arm, result, *state)``.
         friction: makes a formula with friction of one without, ``friction(arm, formula)``.
+        at_call: what a call may give in place of the arm's constants, names of ARGUMENTS.
     """
 
     arguments: tuple[str, ...]
@@ -80,14 +81,21 @@ class Quantity:
     framed: bool = False
     rotors: Formula | None = None
     friction: Callable[[Arm, Formula], Formula] | None = None
+    at_call: tuple[str, ...] = ()
 
 
 # The table ---------------------------------------------------------------------------------------
 
 EACH = "one number for each of {n} joints"
+STATE = ("q", "qd", "qdd", "tau")
 ARGUMENTS: Mapping[str, Argument] = {  # in the order of those of several quantities together
-    name: Argument("n", EACH) for name in ("q", "qd", "qdd", "tau")
+    **{name: Argument("n", EACH) for name in STATE},
+    "payload": Argument("10", "m, mcx, mcy, mcz, Ixx, Ixy, Iyy, Ixz, Iyz, Izz"),
+    "gravity": Argument("3", "an acceleration in the base frame"),
+    "parameters": Argument("10n", "ten numbers for each of {n} links"),
 }
+BODIES = ("payload", "parameters")  # what a call may give of the links
+ALL = ("payload", "gravity", "parameters")
 drives, kinematics, kic, regressor = map(Late, ("drives", "kinematics", "kic", "regressor"))
 QUANTITIES: Mapping[str, Quantity] = {
     "mass_matrix": Quantity(
@@ -96,30 +104,35 @@ QUANTITIES: Mapping[str, Quantity] = {
         "The inertia matrix M(q), symmetric, with rotors.",
         references=("newton-euler",),
         rotors=drives.on_diagonal,
+        at_call=BODIES,
     ),
     "bias": Quantity(
         ("q", "qd"),
         (Result("b", "n"),),
         "The torque of a motion without acceleration, b = C(q, qd) qd + g(q).",
         references=("newton-euler",),
+        at_call=ALL,
     ),
     "gravity": Quantity(
         ("q",),
         (Result("g", "n"),),
         "The torque g(q) that holds the arm still.",
         references=("newton-euler",),
+        at_call=ALL,
     ),
     "christoffel": Quantity(
         ("q",),
         (Result("Gamma", "n n n"),),
         "Gamma_ijk = (dM_ij/dq_k + dM_ik/dq_j - dM_jk/dq_i) / 2.",
         references=("lin1991", "lagrange"),
+        at_call=BODIES,
     ),
     "coriolis_matrix": Quantity(
         ("q", "qd"),
         (Result("C", "n n"),),
         "C_ij = sum over k of Gamma_ijk qd_k, so dM/dt - 2 C is skew.",
         references=("newton-euler",),
+        at_call=BODIES,
     ),
     "inverse_dynamics": Quantity(
         ("q", "qd", "qdd"),
@@ -128,6 +141,7 @@ QUANTITIES: Mapping[str, Quantity] = {
         references=("newton-euler",),
         rotors=drives.on_torque,
         friction=drives.overcome,
+        at_call=ALL,
     ),
     "forward_dynamics": Quantity(
         ("q", "qd", "tau"),
@@ -135,6 +149,7 @@ QUANTITIES: Mapping[str, Quantity] = {
         "The acceleration under torques, with rotors.",
         references=("articulated-body",),
         friction=drives.taken_off,
+        at_call=ALL,
     ),
     "pose": Quantity(
         ("q",),
@@ -164,6 +179,7 @@ QUANTITIES: Mapping[str, Quantity] = {
         "The energy [J], kinetic with rotors; potential zero with all mass at the base origin.",
         function=kinematics.energy,
         rotors=drives.on_kinetic,
+        at_call=ALL,
     ),
     "regressor": Quantity(
         ("q", "qd", "qdd"),
@@ -171,6 +187,7 @@ QUANTITIES: Mapping[str, Quantity] = {
         "tau = Y p without rotors and friction; p has for each link its mass m, m cx, m cy, m cz, "
         "Ixx, Ixy, Iyy, Ixz, Iyz, Izz about its joint frame's origin, in that frame's axes.",
         function=regressor.regressor,
+        at_call=("gravity",),
     ),
 }
 
@@ -189,6 +206,12 @@ def find(quantity: str) -> Quantity:
 def sizes(n: int, names: Iterable[str]) -> dict[str, int]:
     """How many numbers each of these arguments has, on an arm of n joints."""
     return {name: math.prod(ARGUMENTS[name].shape(n)) for name in names}
+
+
+def given_to(quantity: str, names: Iterable[str]) -> tuple[str, ...]:
+    """Those of some arguments that a quantity takes at the call, in order."""
+    taken = find(quantity).at_call
+    return tuple(name for name in ARGUMENTS if name in names and name in taken)
 
 
 def reference(chain: Chain, quantity: str) -> str:

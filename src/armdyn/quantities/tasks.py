@@ -6,31 +6,48 @@ no paper counts, are added to what the algorithm computes.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
 from armdyn.algorithms import catalogue
-from armdyn.algorithms.catalogue import Method
+from armdyn.algorithms.catalogue import Method, without_centres
 from armdyn.chain import Chain
+from armdyn.chain.at_call import NOTHING, AtCall, loaded_link
 from armdyn.errors import MethodError, TraceError, listed, shorten
 from armdyn.program.passes import cost, drop_unused
 from armdyn.program.program import Program
 from armdyn.program.tape import record
-from armdyn.quantities import ARGUMENTS, SEVERAL, Formula, Shape, choice, find, sizes
+from armdyn.quantities import ARGUMENTS, SEVERAL, Formula, Shape, choice, find, given_to, sizes
 from armdyn.spatial import Scalar
 
 
 class Task(NamedTuple):
     """One quantity to compute: by which method, of which frame, with friction or without.
 
-    ``method`` None means the cheapest exact one, ``frame`` None the tip.
+    ``method`` None means the cheapest exact one, ``frame`` and ``payload_frame`` None the tip.
+    ``given`` names the arguments that a call gives in place of the arm's constants.
     """
 
     quantity: str
     method: str | None = None
     frame: str | None = None
     friction: bool = False
+    given: tuple[str, ...] = ()
+    payload_frame: str | None = None
+
+    @property
+    def arguments(self) -> tuple[str, ...]:
+        """What its formula takes, in order."""
+        return find(self.quantity).arguments + self.given
+
+    @classmethod
+    def with_given(cls, quantity: str, names: Iterable[str], payload_frame: str | None) -> Task:
+        """A quantity with those of some arguments that it takes at the call."""
+        given = given_to(quantity, names)
+        return cls(
+            quantity, given=given, payload_frame=payload_frame if "payload" in given else None
+        )
 
     def by(self, method: str | None) -> Task:
         """The same task by that method."""
@@ -41,14 +58,47 @@ class Task(NamedTuple):
         asked = find(self.quantity)
         if asked.framed:
             chain.find_frame(self.frame)
+        self.check_given(chain)
         if asked.function:
             return self
-        name = cheapest(chain, self.quantity) if self.method is None else self.method
+        name = self.method
+        if name is None:
+            name = cheapest(chain, self.quantity, self.given, self.payload_frame)
         method = catalogue.find(self.quantity, name)
-        reason = method.refuses(chain.on(float))
+        reason = refusal(chain, method, self)
         if reason:
             raise MethodError(f"{name} does not apply to {shorten(chain.name)}: {reason}")
         return self.by(method.name)
+
+    def check_given(self, chain: Chain) -> None:
+        """Refuse what this quantity does not take at the call, and a payload that nobody feels."""
+        asked = find(self.quantity)
+        for name in self.given:
+            if name not in asked.at_call:
+                known = f"it takes {listed(asked.at_call)}" if asked.at_call else "it takes none"
+                raise MethodError(
+                    f"{self.quantity} does not take {shorten(name)} at the call; {known}"
+                )
+        if "payload" in self.given:
+            loaded_link(chain, self.payload_frame)
+        elif self.payload_frame is not None:
+            raise MethodError(f"payload_frame={shorten(self.payload_frame)} without a payload")
+
+
+def refusal(chain: Chain, method: Method, task: Task) -> str | None:
+    """Why a method does not apply to an arm, with what the task is given; None if it does.
+
+    A centre of mass is a first moment divided by a mass: that must surely not be zero.
+    """
+    reason = method.refuses(chain.on(float))
+    if reason is None and method.refuses is without_centres:
+        if "parameters" in task.given:
+            return "parameters given at the call may be those of a link without a centre of mass"
+        if "payload" in task.given:
+            link = chain.links[loaded_link(chain, task.payload_frame)]
+            if link.inertia.mass == 0:
+                return f"link {shorten(link.name)} has no mass without its payload"
+    return reason
 
 
 def formula(chain: Chain, number: Callable[[float], Scalar], task: Task) -> Formula:
@@ -56,32 +106,48 @@ def formula(chain: Chain, number: Callable[[float], Scalar], task: Task) -> Form
 
     ``number`` makes a scalar of a constant of the arm.
     """
-    asked, natural = find(task.quantity), chain.on(number)
+    if not task.given:
+        return _formula(chain, number, task, NOTHING)
+    state = len(find(task.quantity).arguments)
+
+    def at_call(*lists: Sequence[Scalar]) -> Any:
+        given = dict(zip(task.given, lists[state:], strict=True))
+        call = AtCall(payload_frame=task.payload_frame, **given)
+        return _formula(chain, number, task, call)(*lists[:state])
+
+    return at_call
+
+
+def _formula(chain: Chain, number: Callable[[float], Scalar], task: Task, call: AtCall) -> Formula:
+    """A task as a function of the state, on an arm with what the call gives."""
+    asked, natural = find(task.quantity), chain.on(number, call=call)
     if asked.framed and asked.function:
         return partial(asked.function, natural, frame=task.frame)
     if asked.function:
         plain: Formula = partial(asked.function, natural)
     else:
-        plain = _by(chain, number, catalogue.find(task.quantity, task.method or ""))
+        plain = _by(chain, number, task, call)
     rotors = asked.rotors
     geared = plain if rotors is None else lambda *state: rotors(natural, plain(*state), *state)
     return asked.friction(natural, geared) if task.friction and asked.friction else geared
 
 
-def _by(chain: Chain, number: Callable[[float], Scalar], method: Method) -> Formula:
+def _by(chain: Chain, number: Callable[[float], Scalar], task: Task, call: AtCall) -> Formula:
     """A method as a function of the state; what it is made of by the methods that suit the arm."""
+    method = catalogue.find(task.quantity, task.method or "")
     if method.join is None:
-        return partial(method.function, chain.on(number, method.view))
+        return partial(method.function, chain.on(number, method.view, call))
 
     def part(quantity: str) -> Formula:
         """A function of an arm, which is this arm, and the state."""
-        ours = [m for m in catalogue.methods(quantity) if not m.registered]
-        named = [m for m in ours if m.name == method.name]
-        best = named[0] if named else catalogue.find(quantity, cheapest(chain, quantity))
-        compute = _by(chain, number, best)
+        named = [m for m in catalogue.methods(quantity) if m.name == method.name]
+        ours = next((m.name for m in named if not m.registered), None)
+        asked = Task.with_given(quantity, task.given, task.payload_frame)
+        best = ours or cheapest(chain, quantity, asked.given, asked.payload_frame)
+        compute = _by(chain, number, asked.by(best), call)
         return lambda arm, *state: compute(*state)
 
-    return partial(method.join(*map(part, method.of)), chain.on(number))
+    return partial(method.join(*map(part, method.of)), chain.on(number, call=call))
 
 
 def program(chain: Chain, tasks: Sequence[Task]) -> Program:
@@ -96,7 +162,7 @@ def program(chain: Chain, tasks: Sequence[Task]) -> Program:
         given = dict(zip(inputs, state, strict=True))
         results: list[Any] = []
         for task, function in zip(tasks, formulas, strict=True):
-            result = function(*(given[argument] for argument in find(task.quantity).arguments))
+            result = function(*(given[argument] for argument in task.arguments))
             results.extend(result if isinstance(result, tuple) else (result,))
         return tuple(results)
 
@@ -111,7 +177,7 @@ def program(chain: Chain, tasks: Sequence[Task]) -> Program:
 
 def arguments(tasks: Sequence[Task]) -> tuple[str, ...]:
     """The arguments of some tasks together."""
-    taken = {argument for task in tasks for argument in find(task.quantity).arguments}
+    taken = {argument for task in tasks for argument in task.arguments}
     return tuple(argument for argument in ARGUMENTS if argument in taken)
 
 
@@ -124,24 +190,36 @@ def shapes(n: int, tasks: Sequence[Task]) -> tuple[Shape, ...]:
 
 
 @lru_cache(maxsize=256)
-def cheapest(chain: Chain, quantity: str) -> str:
+def cheapest(
+    chain: Chain, quantity: str, given: tuple[str, ...] = (), payload_frame: str | None = None
+) -> str:
     """The name of the method that ``choice.choose`` takes on this arm, of what programs cost."""
     if find(quantity).function:
         raise MethodError(f"{quantity} has one method only; several have: {listed(SEVERAL)}")
+    task = Task(quantity, given=given, payload_frame=payload_frame)
 
     def price(method: Method) -> int:
-        return program_cost(chain, quantity, method.name)
+        return program_cost(chain, quantity, method.name, given, payload_frame)
 
     def compute(method: str) -> Formula:
         return formula(chain, float, Task(quantity, method))
 
-    return choice.choose(chain, quantity, price, compute).name
+    def refuses(method: Method) -> str | None:
+        return refusal(chain, method, task)
+
+    return choice.choose(chain, quantity, price, compute, refuses).name
 
 
 @lru_cache(maxsize=1024)
-def program_cost(chain: Chain, quantity: str, method: str) -> int:
-    """What a method's program costs on this arm."""
-    task = Task(quantity, method)
+def program_cost(
+    chain: Chain,
+    quantity: str,
+    method: str,
+    given: tuple[str, ...] = (),
+    payload_frame: str | None = None,
+) -> int:
+    """What a method's program costs on this arm, with these arguments given at the call."""
+    task = Task(quantity, method, given=given, payload_frame=payload_frame)
     traced = program(chain, [task])
     operations = cost(traced)
     if catalogue.find(quantity, method).exact:
@@ -161,7 +239,7 @@ class _Cheapest:
     def offer(cls, chain: Chain, task: Task, traced: Program, operations: int) -> None:
         """Keeps a program, unless that of the same quantity here is as cheap."""
         kept = cls.found
-        same = kept is not None and kept[0] == chain and kept[1][0].quantity == task.quantity
+        same = kept is not None and kept[0] == chain and kept[1][0].by(None) == task.by(None)
         if kept is None or not same or operations < kept[3]:
             cls.found = chain, (task,), traced, operations
 
