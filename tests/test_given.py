@@ -367,9 +367,7 @@ def test_a_payload_on_the_base_is_refused():
 
 
 def test_wrong_functions():
-    with pytest.raises(
-        MethodError, match="no argument 'payloda' of mass_matrix; did you mean 'payload'"
-    ):
+    with pytest.raises(MethodError, match="no argument 'payloda' of mass_matrix; did you"):
         PANDA.function("mass_matrix", arguments="payloda")
     with pytest.raises(MethodError, match="no argument 'gravity' of mass_matrix, pose"):
         PANDA.function("mass_matrix", "pose", arguments=("gravity",))

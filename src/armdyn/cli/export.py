@@ -48,6 +48,23 @@ def add_options(command: argparse.ArgumentParser) -> None:
         help="in place of the cheapest, a method for all quantities, or QUANTITY=METHOD,...",
     )
     command.add_argument(
+        "--frame",
+        metavar="NAME",
+        help="that pose, jacobian and influence are those of (default: the tip)",
+    )
+    command.add_argument(
+        "--friction", action="store_true", help="inverse and forward dynamics with friction"
+    )
+    command.add_argument(
+        "--arguments",
+        metavar="LIST",
+        default="",
+        help="what functions take in place of the arm's constants: payload, gravity, parameters",
+    )
+    command.add_argument(
+        "--payload-frame", metavar="NAME", help="that a payload is given in (default: the tip)"
+    )
+    command.add_argument(
         "--name", help="with which functions and files begin (default: the arm's name)"
     )
     command.add_argument(
@@ -66,6 +83,10 @@ def run(arguments: argparse.Namespace) -> None:
         dtype=arguments.dtype,
         methods=methods(items(arguments.method), quantities),
         name=arguments.name,
+        frame=arguments.frame,
+        friction=arguments.friction,
+        arguments=items(arguments.arguments),
+        payload_frame=arguments.payload_frame,
     )
     for path in export.write(texts, arguments.output, force=arguments.force):
         print(path)
