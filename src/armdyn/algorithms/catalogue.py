@@ -218,6 +218,14 @@ CATALOGUE: dict[str, tuple[Method, ...]] = {
             "about the last origin",
             refuses=without_centres,
         ),
+        Method("momentum-flat", momentum.christoffel_flat, "armdyn", FLAT, "flat"),
+        Method(
+            "momentum-tip-flat",
+            momentum.christoffel_flat_from_last,
+            "armdyn",
+            f"about the last origin, {FLAT}",
+            "flat",
+        ),
     ),
     "coriolis_matrix": (
         Method("newton-euler", newton_euler.coriolis_matrix, "armdyn", "the polarised bias"),
@@ -241,6 +249,20 @@ CATALOGUE: dict[str, tuple[Method, ...]] = {
             "armdyn",
             "running sums about the last origin",
             refuses=without_centres,
+        ),
+        Method(
+            "momentum-flat",
+            momentum.coriolis_matrix_flat,
+            "armdyn",
+            f"running sums, {FLAT}",
+            "flat",
+        ),
+        Method(
+            "momentum-tip-flat",
+            momentum.coriolis_matrix_flat_from_last,
+            "armdyn",
+            f"running sums about the last origin, {FLAT}",
+            "flat",
         ),
     ),
     "inverse_dynamics": (

@@ -48,10 +48,11 @@ def margins(ten: Sequence[Scalar], slack: float) -> Row:
 
 
 class Payloads:
-    """The check of an arm's payloads."""
+    """The check of an arm's payloads; compiled when the first one comes."""
 
     def __init__(self, chain: Chain) -> None:
-        self._margins = {slack: compiled(chain, slack) for slack in (SLACK, SLACK_OF_FLOAT32)}
+        self._chain = chain
+        self._margins: dict[float, Callable[..., Any]] = {}
 
     def check(self, payload: ArrayLike, check: Check) -> None:
         """Refuse a payload that no body has, or with "warn" log it; None looks at nothing.
@@ -63,14 +64,18 @@ class Payloads:
         if check is None:
             return
         given.choice("check", check, ("error", "warn"))
-        found = np.asarray(payload)
-        if found.dtype.kind not in "iuf" or found.shape[-1:] != (10,):
+        found = calls.real_array("payload", payload)
+        if found.shape[-1:] != (10,):
             return
-        slack = SLACK_OF_FLOAT32 if found.dtype.itemsize < 8 else SLACK
+        narrow = found.dtype.kind == "f" and found.dtype.itemsize < 8
+        slack = SLACK_OF_FLOAT32 if narrow else SLACK
+        if slack not in self._margins:
+            self._margins[slack] = compiled(self._chain, slack)
         ten = found.astype(float, copy=False)
-        possible = self._margins[slack](ten) >= 0
-        if possible.all():
+        least = self._margins[slack](ten)
+        if least.min(initial=0) >= 0:  # nan is not
             return
+        possible = least >= 0
         for where in np.argwhere(~possible.all(axis=-1)).tolist():
             for finding in Inertia.from_parameters(ten[tuple(where)]).findings(slack):
                 place = f"[{', '.join(map(str, where))}]" if where else ""
