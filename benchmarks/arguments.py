@@ -20,7 +20,10 @@ from armdyn.quantities.tasks import cheapest, program_cost
 from benchmarks.timing import Call, interleaved
 
 ARMS = ("panda", "ur5", "puma560", "stanford")
-ASKED = ("mass_matrix", "bias", "inverse_dynamics", "forward_dynamics")
+ASKED = (
+    *("mass_matrix", "bias", "christoffel", "coriolis_matrix"),
+    *("inverse_dynamics", "forward_dynamics"),
+)
 STATES = 4096
 ROUNDS = 20
 PAYLOAD_BOUND, PARAMETERS_BOUND = 1.25, 2.5

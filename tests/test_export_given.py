@@ -74,7 +74,6 @@ def test_c_is_given_what_python_is(tmp_path):
 def test_the_self_test_passes_with_arguments(arguments, dtype, tmp_path):
     """Bodies are drawn that can exist; in double without contraction there is no error at all."""
     asked = [name for name, quantity in QUANTITIES.items() if "payload" in quantity.at_call]
-    asked = [name for name in asked if name != "christoffel"]  # by lagrange, of any parameters
     files = export.c_files(
         CHAIN, asked, name="arm", dtype=dtype, arguments=arguments, friction=True
     )

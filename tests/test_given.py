@@ -11,12 +11,14 @@ from hypothesis import strategies as st
 import armdyn
 from armdyn import Chain, MethodError, ModelError, Robot, ShapeError
 from armdyn.algorithms import catalogue
+from armdyn.chain.at_call import AtCall
 from armdyn.chain.inertia import Inertia
 from armdyn.chain.parts import Frame
 from armdyn.chain.pose import Pose
 from armdyn.chain.random import _rotation
 from armdyn.quantities import QUANTITIES
-from armdyn.quantities.tasks import Task, cheapest, formula, program_cost, refusal
+from armdyn.quantities.tasks import Task, cheapest, formula, program_cost, why_not
+from armdyn.spatial import Symmetric, Vector, linear
 from tests.arms import moving, with_rotors
 
 DYNAMICS = [name for name, quantity in QUANTITIES.items() if "payload" in quantity.at_call]
@@ -152,7 +154,7 @@ def test_every_method_on_any_arm(drawn, name, seed):
         rows = catalogue.methods(name) if not QUANTITIES[name].function else [None]
         for method in rows:
             task = Task(name, method and method.name, given=(kind,))
-            if method and refusal(chain, method, task):
+            if method and why_not(chain, method, task):
                 continue
             judge = Task(name, QUANTITIES[name].references[-1]) if method else Task(name)
             if method and not method.exact:
@@ -182,6 +184,44 @@ def test_methods_by_name_and_refusals():
         Robot(bare).mass_matrix(q, method="gdahj", payload=payload)
     nothing = Robot(bare).inverse_dynamics(q, q, q, payload=np.zeros(10))
     assert_equal(nothing, Robot(bare).inverse_dynamics(q, q, q))
+
+
+# What it is made of -------------------------------------------------------------------------------
+
+
+def test_constant_maps_drop_what_vanishes():
+    """By a coefficient that is zero, or by structure; what is left is the matrix product."""
+    A = np.array([[1.0, 0.0, 2.0], [0.0, 0.0, 3.0], [0.0, 4.0, 0.0]])
+    assert linear(A, [5.0, 6.0, 7.0]) == (A @ [5.0, 6.0, 7.0]).tolist()
+    assert linear(A, [5.0, 6.0, 0]) == [5.0, 0, 24.0]
+    assert isinstance(linear(A, [5.0, 6.0, 0])[1], int)
+
+
+def test_a_tensor_turns_as_its_dyads_do():
+    rng = np.random.default_rng(12)
+    R, J = _rotation(rng.standard_normal((3, 3))), bodies(rng)[2]
+    six = Symmetric(*J[np.triu_indices(3)])
+    rows = tuple(Vector(*row) for row in R)
+    found = np.array([tuple(row) for row in six.turned(rows).rows()])
+    np.testing.assert_allclose(found, R @ J @ R.T, rtol=0, atol=1e-16)
+    less = np.array([tuple(row) for row in six.less_half_trace().rows()])
+    np.testing.assert_allclose(less, J - np.trace(J) / 2 * np.eye(3), rtol=0, atol=1e-16)
+
+
+@pytest.mark.parametrize("view", ["minimal", "flat"])
+@pytest.mark.parametrize("kinds", ["RRRR", "RPRR", "PRPR"])
+def test_regrouping_is_linear_and_keeps_nothing_else(kinds, view):
+    """A payload regrouped by itself and added is the loaded arm regrouped, zero for zero."""
+    chain = Chain.random(len(kinds), kinds, seed=2)
+    mass, com, inertia, payload = bodies(np.random.default_rng(13))
+    loaded = chain.with_payload(mass, com, inertia).on(float, view)
+    given = chain.on(float, view, AtCall(payload=payload.tolist()))
+    for one, other in zip(loaded.first_moment, given.first_moment, strict=True):
+        np.testing.assert_allclose(list(one), list(other), rtol=0, atol=1e-14)
+    for one, other in zip(loaded.inertia, given.inertia, strict=True):
+        np.testing.assert_allclose(list(one), list(other), rtol=0, atol=1e-14)
+        assert [x == 0 for x in one] == [x == 0 for x in other]
+    np.testing.assert_allclose(loaded.mass, given.mass, rtol=0, atol=1e-14)
 
 
 # Laws ---------------------------------------------------------------------------------------------

@@ -93,6 +93,13 @@ class Robot:
     ``threads=`` says on how many threads a batch is spread, and ``method=`` names a formulation of
     the catalogue (see ``methods``) in place of the cheapest. The first call of a function compiles
     it.
+
+    Some of the arm's constants may be given at the call, batched like q, without compiling again:
+    ``payload=`` (..., 10), the parameters m, m cx, m cy, m cz, Ixx, Ixy, Iyy, Ixz, Iyz, Izz of a
+    load about the tip's origin and in its axes, or those of ``payload_frame=``; ``gravity=``
+    (..., 3) in the base frame; ``parameters=`` (..., 10 n) in the order of ``chain.parameters``. A
+    payload that no body has is an error; with ``check="warn"`` it is logged, with ``check=None``
+    nobody looks.
     """
 
     def __init__(self, chain: Chain) -> None:

@@ -65,7 +65,7 @@ class Task(NamedTuple):
         if name is None:
             name = cheapest(chain, self.quantity, self.given, self.payload_frame)
         method = catalogue.find(self.quantity, name)
-        reason = refusal(chain, method, self)
+        reason = why_not(chain, method, self)
         if reason:
             raise MethodError(f"{name} does not apply to {shorten(chain.name)}: {reason}")
         return self.by(method.name)
@@ -85,7 +85,7 @@ class Task(NamedTuple):
             raise MethodError(f"payload_frame={shorten(self.payload_frame)} without a payload")
 
 
-def refusal(chain: Chain, method: Method, task: Task) -> str | None:
+def why_not(chain: Chain, method: Method, task: Task) -> str | None:
     """Why a method does not apply to an arm, with what the task is given; None if it does.
 
     A centre of mass is a first moment divided by a mass: that must surely not be zero.
@@ -205,7 +205,7 @@ def cheapest(
         return formula(chain, float, Task(quantity, method))
 
     def refuses(method: Method) -> str | None:
-        return refusal(chain, method, task)
+        return why_not(chain, method, task)
 
     return choice.choose(chain, quantity, price, compute, refuses).name
 
