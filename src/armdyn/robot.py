@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import wraps
 from inspect import getattr_static
 from types import MethodType
 from typing import Any, Literal, NamedTuple, TypedDict, TypeVar, Unpack, cast
@@ -15,10 +16,11 @@ from armdyn.chain import Chain
 from armdyn.chain.minimal import MinimalParameters
 from armdyn.engine import calls
 from armdyn.engine import function as compiled_function
+from armdyn.engine.payloads import Check, Payloads
 from armdyn.errors import MethodError, as_names, listed, shorten, unknown, warn
-from armdyn.quantities import AXES, find
+from armdyn.quantities import AXES, find, given_to
 from armdyn.quantities.registered import refusal
-from armdyn.quantities.tasks import Task, cheapest, program_cost
+from armdyn.quantities.tasks import Task, cheapest, check_places, program_cost
 
 Names = str | Sequence[str] | None
 Axes = Literal["base", "frame"]
@@ -28,12 +30,15 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 class Options(TypedDict, total=False):
-    """Of which formulation, frame and axes, and whether with friction; see ``Robot.derivative``."""
+    """Of which formulation, frame and axes, with friction, arguments: see ``Robot.derivative``."""
 
     method: str | None
     frame: str | None
     axes: Axes
     friction: bool
+    arguments: str | Sequence[str]
+    payload_frame: str | None
+    wrench_frame: str | None
 
 
 class MethodRow(NamedTuple):
@@ -49,20 +54,26 @@ class MethodRow(NamedTuple):
 class Compiled:
     """A quantity of Robot: at first use the robot gets a compiled function of the same name.
 
-    The method written in the class lends its signature and documentation. Its body is what runs
-    where it is called by way of the class, as in ``Robot.pose(robot, q)``.
+    The method written in the class lends its signature and documentation, and never runs: a call
+    by way of the class, as in ``Robot.pose(robot, q)``, goes to the robot's function too.
     """
 
     def __init__(self, method: Callable[..., Any]) -> None:
         self.method = method
         self.__doc__ = method.__doc__
 
+        @wraps(method)
+        def of_class(robot: Robot, *given: Any, **named: Any) -> Any:
+            return self.__get__(robot, type(robot))(*given, **named)
+
+        self.of_class = of_class
+
     def __set_name__(self, owner: type, name: str) -> None:
         self.name = name
 
     def __get__(self, robot: Robot | None, owner: type) -> Callable[..., Any]:
         if robot is None:
-            return self.method
+            return self.of_class
         place = self.name  # where Python finds the function next time, before this descriptor
         if getattr_static(type(robot), self.name) is not self:
             place = f"Robot.{self.name}"  # a subclass has its own, which calls this by super()
@@ -96,6 +107,13 @@ class Robot:
     ``threads=`` says on how many threads a batch is spread, and ``method=`` names a formulation of
     the catalogue (see ``methods``) in place of the cheapest. The first call of a function compiles
     it.
+
+    Some of the arm's constants may be given at the call, batched like q, without compiling again:
+    ``payload=`` (..., 10), the parameters m, m cx, m cy, m cz, Ixx, Ixy, Iyy, Ixz, Iyz, Izz of a
+    load about the tip's origin and in its axes, or those of ``payload_frame=``; ``gravity=``
+    (..., 3) in the base frame; ``parameters=`` (..., 10 n) in the order of ``chain.parameters``. A
+    payload that no body has is an error; with ``check="warn"`` it is logged, with ``check=None``
+    nobody looks.
     """
 
     def __init__(self, chain: Chain) -> None:
@@ -103,6 +121,7 @@ class Robot:
             raise TypeError(f"Robot takes a Chain, not {type(chain).__name__}; see armdyn.load")
         self.chain = chain
         self._functions: dict[tuple[Any, ...], Callable[..., Any]] = {}  # by what they compute
+        self._payloads = Payloads(chain)
 
     # What it is -----------------------------------------------------------------------------
 
@@ -171,11 +190,15 @@ class Robot:
         q: ArrayLike,
         *,
         method: str | None = None,
+        payload: ArrayLike | None = None,
+        payload_frame: str | None = None,
+        parameters: ArrayLike | None = None,
+        check: Check = "error",
         out: Out = None,
         threads: int | None = None,
     ) -> np.ndarray:
         """The inertia matrix M(q) with rotors, (..., n) -> (..., n, n)."""
-        return self._do(Task("mass_matrix", method))(q, out=out, threads=threads)
+        raise NotImplementedError
 
     @compiled
     def bias(
@@ -184,11 +207,16 @@ class Robot:
         qd: ArrayLike,
         *,
         method: str | None = None,
+        payload: ArrayLike | None = None,
+        payload_frame: str | None = None,
+        gravity: ArrayLike | None = None,
+        parameters: ArrayLike | None = None,
+        check: Check = "error",
         out: Out = None,
         threads: int | None = None,
     ) -> np.ndarray:
         """The torque of a motion without acceleration, C(q, qd) qd + g(q) -> (..., n)."""
-        return self._do(Task("bias", method))(q, qd, out=out, threads=threads)
+        raise NotImplementedError
 
     @compiled
     def gravity(
@@ -196,11 +224,16 @@ class Robot:
         q: ArrayLike,
         *,
         method: str | None = None,
+        payload: ArrayLike | None = None,
+        payload_frame: str | None = None,
+        gravity: ArrayLike | None = None,
+        parameters: ArrayLike | None = None,
+        check: Check = "error",
         out: Out = None,
         threads: int | None = None,
     ) -> np.ndarray:
         """The torque g(q) that holds the arm still -> (..., n)."""
-        return self._do(Task("gravity", method))(q, out=out, threads=threads)
+        raise NotImplementedError
 
     @compiled
     def christoffel(
@@ -208,11 +241,15 @@ class Robot:
         q: ArrayLike,
         *,
         method: str | None = None,
+        payload: ArrayLike | None = None,
+        payload_frame: str | None = None,
+        parameters: ArrayLike | None = None,
+        check: Check = "error",
         out: Out = None,
         threads: int | None = None,
     ) -> np.ndarray:
         """Gamma[i, j, k] = 1/2 (dM_ij/dq_k + dM_ik/dq_j - dM_jk/dq_i) -> (..., n, n, n)."""
-        return self._do(Task("christoffel", method))(q, out=out, threads=threads)
+        raise NotImplementedError
 
     @compiled
     def coriolis_matrix(
@@ -221,11 +258,15 @@ class Robot:
         qd: ArrayLike,
         *,
         method: str | None = None,
+        payload: ArrayLike | None = None,
+        payload_frame: str | None = None,
+        parameters: ArrayLike | None = None,
+        check: Check = "error",
         out: Out = None,
         threads: int | None = None,
     ) -> np.ndarray:
         """C[i, j] = sum over k of Gamma[i, j, k] qd_k, so Mdot - 2 C is skew -> (..., n, n)."""
-        return self._do(Task("coriolis_matrix", method))(q, qd, out=out, threads=threads)
+        raise NotImplementedError
 
     @compiled
     def inverse_dynamics(
@@ -236,6 +277,11 @@ class Robot:
         *,
         method: str | None = None,
         friction: bool = False,
+        payload: ArrayLike | None = None,
+        payload_frame: str | None = None,
+        gravity: ArrayLike | None = None,
+        parameters: ArrayLike | None = None,
+        check: Check = "error",
         wrench: ArrayLike | None = None,
         wrench_frame: str | None = None,
         out: Out = None,
@@ -248,9 +294,7 @@ class Robot:
         ``wrench`` (..., 6) acts on the arm at the tip, or at ``wrench_frame``: force at its origin,
         then moment, in base axes. Its part J^T w of the torque is spared.
         """
-        given = {"wrench": wrench, "wrench_frame": wrench_frame}
-        function = self._asked("inverse_dynamics", method=method, friction=friction, **given)
-        return function(q, qd, qdd, out=out, threads=threads)
+        raise NotImplementedError
 
     @compiled
     def forward_dynamics(
@@ -261,6 +305,11 @@ class Robot:
         *,
         method: str | None = None,
         friction: bool = False,
+        payload: ArrayLike | None = None,
+        payload_frame: str | None = None,
+        gravity: ArrayLike | None = None,
+        parameters: ArrayLike | None = None,
+        check: Check = "error",
         wrench: ArrayLike | None = None,
         wrench_frame: str | None = None,
         out: Out = None,
@@ -273,9 +322,7 @@ class Robot:
         ``wrench`` (..., 6) acts on the arm at the tip, or at ``wrench_frame``: force at its origin,
         then moment, in base axes.
         """
-        given = {"wrench": wrench, "wrench_frame": wrench_frame}
-        function = self._asked("forward_dynamics", method=method, friction=friction, **given)
-        return function(q, qd, tau, out=out, threads=threads)
+        raise NotImplementedError
 
     # Kinematics, energy, parameters ---------------------------------------------------------
 
@@ -284,7 +331,7 @@ class Robot:
         self, q: ArrayLike, frame: str | None = None, *, out: Out = None, threads: int | None = None
     ) -> np.ndarray:
         """The tip, or a named link or frame, in the base frame -> (..., 4, 4)."""
-        return self._do(Task("pose", frame=frame))(q, out=out, threads=threads)
+        raise NotImplementedError
 
     @compiled
     def jacobian(
@@ -300,8 +347,7 @@ class Robot:
 
         ``axes="frame"``: in the axes of that frame, in place of the base's.
         """
-        task = Task("jacobian", frame=frame, axes=axes)
-        return self._do(task)(q, out=out, threads=threads)
+        raise NotImplementedError
 
     @compiled
     def jacobian_derivative(
@@ -315,8 +361,7 @@ class Robot:
         threads: int | None = None,
     ) -> np.ndarray:
         """The rate in time of the Jacobian, in the same axes, dJ/dt -> (..., 6, n)."""
-        task = Task("jacobian_derivative", frame=frame, axes=axes)
-        return self._do(task)(q, qd, out=out, threads=threads)
+        raise NotImplementedError
 
     @compiled
     def acceleration_bias(
@@ -334,8 +379,7 @@ class Robot:
         In base axes that is the acceleration of its origin, then its angular acceleration, at
         constant joint speeds. With ``axes="frame"`` it belongs to the Jacobian in those axes.
         """
-        task = Task("acceleration_bias", frame=frame, axes=axes)
-        return self._do(task)(q, qd, out=out, threads=threads)
+        raise NotImplementedError
 
     @compiled
     def operational_inertia(
@@ -344,6 +388,10 @@ class Robot:
         frame: str | None = None,
         *,
         axes: Axes = "base",
+        payload: ArrayLike | None = None,
+        payload_frame: str | None = None,
+        parameters: ArrayLike | None = None,
+        check: Check = "error",
         out: Out = None,
         threads: int | None = None,
     ) -> np.ndarray:
@@ -352,8 +400,7 @@ class Robot:
         In a posture where J is singular every number is infinite or NaN. A frame that cannot move
         in six directions has none: a MethodError.
         """
-        task = Task("operational_inertia", frame=frame, axes=axes)
-        return self._do(task)(q, out=out, threads=threads)
+        raise NotImplementedError
 
     @compiled
     def operational_inertia_inverse(
@@ -362,12 +409,15 @@ class Robot:
         frame: str | None = None,
         *,
         axes: Axes = "base",
+        payload: ArrayLike | None = None,
+        payload_frame: str | None = None,
+        parameters: ArrayLike | None = None,
+        check: Check = "error",
         out: Out = None,
         threads: int | None = None,
     ) -> np.ndarray:
         """J M^-1 J^T with rotors, for the tip or a named frame, in any posture -> (..., 6, 6)."""
-        task = Task("operational_inertia_inverse", frame=frame, axes=axes)
-        return self._do(task)(q, out=out, threads=threads)
+        raise NotImplementedError
 
     @compiled
     def influence(
@@ -384,14 +434,24 @@ class Robot:
         second order hT, hR, shape (..., 3, n, n): accelerations are gT qdd + qd^T hT qd, likewise
         gR, hR. [kang], eqs. 1 to 7.
         """
-        return self._do(Task("influence", frame=frame))(q, out=out, threads=threads)
+        raise NotImplementedError
 
     @compiled
     def energy(
-        self, q: ArrayLike, qd: ArrayLike, *, out: Outs = None, threads: int | None = None
+        self,
+        q: ArrayLike,
+        qd: ArrayLike,
+        *,
+        payload: ArrayLike | None = None,
+        payload_frame: str | None = None,
+        gravity: ArrayLike | None = None,
+        parameters: ArrayLike | None = None,
+        check: Check = "error",
+        out: Outs = None,
+        threads: int | None = None,
     ) -> tuple[np.ndarray, np.ndarray]:
         """(kinetic with rotors, potential) [J], (...,) each; potential zero at the base origin."""
-        return self._do(Task("energy"))(q, qd, out=out, threads=threads)
+        raise NotImplementedError
 
     @compiled
     def regressor(
@@ -400,11 +460,12 @@ class Robot:
         qd: ArrayLike,
         qdd: ArrayLike,
         *,
+        gravity: ArrayLike | None = None,
         out: Out = None,
         threads: int | None = None,
     ) -> np.ndarray:
         """Y with tau = Y @ robot.chain.parameters, rotors and friction apart -> (..., n, 10 n)."""
-        return self._do(Task("regressor"))(q, qd, qdd, out=out, threads=threads)
+        raise NotImplementedError
 
     @compiled
     def minimal_regressor(
@@ -420,7 +481,7 @@ class Robot:
 
         Shape (..., n, p), a column for each of the p minimal parameters.
         """
-        return self._do(Task("minimal_regressor"))(q, qd, qdd, out=out, threads=threads)
+        raise NotImplementedError
 
     def minimal_parameters(self) -> MinimalParameters:
         """The fewest combinations of the links' parameters that fix all torques: see the class.
@@ -455,6 +516,7 @@ class Robot:
         self,
         *quantities: str,
         arguments: str | Sequence[str] = (),
+        payload_frame: str | None = None,
         wrench_frame: str | None = None,
     ) -> Callable[..., Any]:
         """One function for several quantities, which share what they have in common.
@@ -462,8 +524,8 @@ class Robot:
         It takes the arguments that any of them takes, in the order q, qd, qdd, tau, and returns a
         tuple of their results (of one quantity: its result); ``out=`` takes such a tuple.
 
-        ``arguments`` names what it takes besides, such as "wrench": each goes to those of the
-        quantities that depend on it.
+        ``arguments`` names what it takes besides, in the order payload, gravity, parameters,
+        wrench: each goes to those of the quantities that depend on it. No payload is checked here.
         """
         if not quantities:
             raise MethodError("function() takes the names of quantities, at least one")
@@ -472,19 +534,33 @@ class Robot:
         for name in names:
             if name not in taken:
                 raise MethodError(unknown("argument", name, taken, f" of {listed(quantities)}"))
-        if wrench_frame is not None and "wrench" not in names:
-            raise MethodError(f"wrench_frame={shorten(wrench_frame)} without a wrench")
-        return self._do(*(Task.with_given(x, names, wrench_frame) for x in quantities))
+        check_places(names, payload_frame, wrench_frame)
+        tasks = (Task.with_given(x, names, payload_frame, wrench_frame) for x in quantities)
+        return self._do(*tasks)
 
     def _asked(
-        self, quantity: str, *, wrench: ArrayLike | None = None, **options: Any
+        self,
+        quantity: str,
+        *,
+        payload: ArrayLike | None = None,
+        gravity: ArrayLike | None = None,
+        parameters: ArrayLike | None = None,
+        wrench: ArrayLike | None = None,
+        check: Check = "error",
+        **options: Any,
     ) -> Callable[..., Any]:
         """The function of the state that answers a call with these options."""
-        arrays = {"wrench": wrench}
+        arrays = {"payload": payload, "gravity": gravity, "parameters": parameters}
+        arrays["wrench"] = wrench
         names = tuple(name for name, value in arrays.items() if value is not None)
-        function = self._do(Task(quantity, given=names, **options))
+        task = Task(quantity, given=names, **options)
+        function = self._functions.get((task,)) if not options else None
+        if function is None:
+            function = self._do(task)
         if not names:
             return function
+        if payload is not None:
+            self._payloads.check(payload, check)
         given = [arrays[name] for name in names]
         return lambda *state, **rest: function(*state, *given, **rest)
 
@@ -506,7 +582,8 @@ class Robot:
             options: ``method=`` names a formulation in place of the cheapest, ``frame=`` the frame
                 of a quantity that has one, ``axes=`` the axes. With ``friction=True`` viscous
                 friction counts; that of Coulomb jumps at standstill, and its derivative is 0
-                everywhere.
+                everywhere. ``arguments=`` names what the function takes besides the state, as in
+                ``function``, at ``payload_frame=`` and ``wrench_frame=``.
 
         Raises:
             MethodError: for an unknown name, or an option that the quantity does not have.
@@ -559,6 +636,7 @@ class Robot:
         function = self._functions.get(asked)
         if function is None:
             self.chain.find_frame(asked.task.frame)
+            asked.task.check_given(self.chain)
             _warn_if_approximate(asked.task, "a derivative of ")
             if asked.task.method is not None:
                 asked = asked._replace(task=asked.task.settled(self.chain))
@@ -586,7 +664,7 @@ def _checked(task: Task) -> Task:
     """The task in plain names, if methods, frames and axes are names, friction True or False."""
     if not isinstance(task.friction, bool | np.bool_):
         raise MethodError(f"friction is {shorten(task.friction)}; expected True or False")
-    for option in ("method", "frame", "wrench_frame"):
+    for option in ("method", "frame", "payload_frame", "wrench_frame"):
         value = getattr(task, option)
         if value is not None and not isinstance(value, str):
             raise MethodError(f"method and frame are names, not {option}={shorten(value)}")
@@ -598,6 +676,7 @@ def _checked(task: Task) -> Task:
         frame=task.frame and str(task.frame),
         friction=bool(task.friction),
         axes=str(task.axes),
+        payload_frame=task.payload_frame and str(task.payload_frame),
         wrench_frame=task.wrench_frame and str(task.wrench_frame),
     )
 
@@ -610,11 +689,19 @@ def _with_options(quantity: str, options: Mapping[str, Any]) -> Task:
         "frame": asked.framed,
         "axes": asked.axes,
         "friction": bool(asked.friction),
+        "arguments": bool(asked.at_call),
+        "payload_frame": "payload" in asked.at_call,
+        "wrench_frame": "wrench" in asked.at_call,
     }
     for option in options:
         if not has.get(option):
             raise MethodError(unknown(f"option of {quantity}", option, [x for x in has if has[x]]))
-    return _checked(Task(quantity, **options))
+    rest = dict(options)
+    names = as_names("arguments", rest.pop("arguments", ()))
+    for name in names:
+        if name not in asked.at_call:
+            raise MethodError(unknown("argument", name, asked.at_call, f" of {quantity}"))
+    return _checked(Task(quantity, given=given_to(quantity, names), **rest))
 
 
 _warned: set[str] = set()

@@ -16,7 +16,7 @@ from __future__ import annotations
 import cmath
 import math
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from decimal import Decimal, localcontext
 from fractions import Fraction
 from functools import singledispatch
@@ -93,6 +93,29 @@ def _(angle: tuple) -> tuple[Scalar, Scalar]:
 def select_lt(a: Scalar, b: Scalar, x: Scalar, y: Scalar) -> Scalar:
     """The one way to choose by a value: x where a < b, else y."""
     return x if a < b else y
+
+
+def linear(
+    coefficients: Iterable[Iterable[float]],
+    numbers: Sequence[Scalar],
+    number: Callable[[float], Scalar] = float,
+) -> Row:
+    """A constant matrix times a column of scalars; an element without a term is the integer 0.
+
+    A term is left out where its coefficient is zero, or its scalar the integer 0. ``number`` makes
+    scalars of the coefficients.
+    """
+    found: Row = []
+    for row in coefficients:
+        pairs = zip(row, numbers, strict=True)
+        terms = [number(float(c)) * x for c, x in pairs if c and not is_structural_zero(x)]
+        found.append(sum(terms[1:], terms[0]) if terms else 0)
+    return found
+
+
+def is_structural_zero(x: Scalar) -> bool:
+    """Whether this is the integer 0, which stands for what is zero by structure."""
+    return isinstance(x, int) and x == 0
 
 
 def kind(numbers: Iterable[Scalar]) -> Scalar:
@@ -177,6 +200,18 @@ class Symmetric:
     def __rmul__(self, scale: Scalar) -> Symmetric:
         return Symmetric(*(scale * a for a in self))
 
+    def turned(self, rows: tuple[Vector, Vector, Vector]) -> Symmetric:
+        """R J R^T with R by its rows, 42M29A; turning keeps the trace, which gives zz."""
+        x, y, z = rows
+        Jx, Jy = self @ x, self @ y
+        xx, yy = x @ Jx, y @ Jy
+        return Symmetric(xx, y @ Jx, z @ Jx, yy, z @ Jy, self.xx + self.yy + self.zz - xx - yy)
+
+    def less_half_trace(self) -> Symmetric:
+        """J - tr(J)/2 1, which is - E of the same body, E = integral of r r^T dm."""
+        half = (self.xx + self.yy + self.zz) / 2
+        return self - Symmetric(half, 0, 0, half, 0, half)
+
     def __matmul__(self, v: Vector) -> Vector:
         return Vector(
             self.xx * v.x + self.xy * v.y + self.xz * v.z,
@@ -195,6 +230,11 @@ class Dyads:
 
     def __init__(self, lam: Scalar, u: Vector, v: Vector, trace: Scalar) -> None:
         self.lam, self.u, self.v, self.trace = lam, u, v, trace
+
+    def less_half_trace(self) -> Dyads:
+        """J - tr(J)/2 1, which is - E of the same body, E = integral of r r^T dm."""
+        half = self.trace / 2
+        return Dyads(self.lam - half, self.u, self.v, -half)
 
     def turned(self, rows: tuple[Vector, Vector, Vector]) -> Symmetric:
         """R J R^T with R by its rows, 28M21A; turning keeps the trace, which gives zz."""

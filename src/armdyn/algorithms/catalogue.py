@@ -66,7 +66,8 @@ class Method:
         function: takes an Arm and the state; returns nested lists of scalars.
         paper: key in ``docs/references.bib``; "armdyn" for our own.
         where: the equations or table of that paper.
-        view: the parameters it sees, "natural", "minimal", or "flat", which are minimal too.
+        view: the parameters it sees, "natural", "minimal", "flat", which are minimal too, or
+            "mixed", which are minimal but for a payload given at the call.
         exact: False for an approximation, which is never chosen by itself.
         of: the quantities that it is made of. A robot computes each by the method of the same name
             or, where there is none, by the cheapest; ``function`` computes them as the paper does.
@@ -79,7 +80,7 @@ class Method:
     function: Callable[..., Any]
     paper: str
     where: str = ""
-    view: Literal["natural", "minimal", "flat"] = "natural"
+    view: Literal["natural", "minimal", "mixed", "flat"] = "natural"
     exact: bool = True
     of: tuple[str, ...] = ()
     join: Callable[..., Callable[..., Any]] | None = None
@@ -158,21 +159,21 @@ CATALOGUE: dict[str, tuple[Method, ...]] = {
         ),
         Method("crba", crba.mass_matrix, "safeea2018", "Table I"),
         Method(
-            "crba-minimal", crba.mass_matrix, "armdyn", "crba on the minimal parameters", "minimal"
+            "crba-minimal", crba.mass_matrix, "armdyn", "crba on the minimal parameters", "mixed"
         ),
         Method("lagrange", lagrange.mass_matrix, "zomaya1988", "eqs. 3, 6 to 9"),
         Method("newton-euler", newton_euler.mass_matrix, "safeea2018", "note under Table I"),
         Method("hybrid", hybrid.mass_matrix, "armdyn"),
-        Method("hybrid-minimal", hybrid.mass_matrix, "armdyn", view="minimal"),
+        Method("hybrid-minimal", hybrid.mass_matrix, "armdyn", view="mixed"),
         Method("momentum", momentum.mass_matrix, "armdyn", refuses=without_centres),
     ),
     "bias": (
         Method("lin1991", lin1991.bias, "lin1991", "Fig. 3, Table II", refuses=without_centres),
         Method("newton-euler", newton_euler.bias, "luh1980"),
         Method(
-            "newton-euler-minimal", newton_euler.bias, "lin1995", "as lin1999 quotes it", "minimal"
+            "newton-euler-minimal", newton_euler.bias, "lin1995", "as lin1999 quotes it", "mixed"
         ),
-        Method("newton-euler-sums", newton_euler_sums.bias, "armdyn", SUMS, "minimal"),
+        Method("newton-euler-sums", newton_euler_sums.bias, "armdyn", SUMS, "mixed"),
         Method("newton-euler-flat", newton_euler_flat.bias, "armdyn", FLAT, "flat"),
         Method("lagrange", lagrange.bias, "zomaya1988", "eqs. 2, 5, and 16 in order"),
         Method("kic", kic.bias, "kang", "eqs. 8, 10", refuses=without_centres),
@@ -217,6 +218,14 @@ CATALOGUE: dict[str, tuple[Method, ...]] = {
             "about the last origin",
             refuses=without_centres,
         ),
+        Method("momentum-flat", momentum.christoffel_flat, "armdyn", FLAT, "flat"),
+        Method(
+            "momentum-tip-flat",
+            momentum.christoffel_flat_from_last,
+            "armdyn",
+            f"about the last origin, {FLAT}",
+            "flat",
+        ),
     ),
     "coriolis_matrix": (
         Method("newton-euler", newton_euler.coriolis_matrix, "armdyn", "the polarised bias"),
@@ -241,6 +250,20 @@ CATALOGUE: dict[str, tuple[Method, ...]] = {
             "running sums about the last origin",
             refuses=without_centres,
         ),
+        Method(
+            "momentum-flat",
+            momentum.coriolis_matrix_flat,
+            "armdyn",
+            f"running sums, {FLAT}",
+            "flat",
+        ),
+        Method(
+            "momentum-tip-flat",
+            momentum.coriolis_matrix_flat_from_last,
+            "armdyn",
+            f"running sums about the last origin, {FLAT}",
+            "flat",
+        ),
     ),
     "inverse_dynamics": (
         Method("newton-euler", newton_euler.inverse_dynamics, "luh1980"),
@@ -249,9 +272,9 @@ CATALOGUE: dict[str, tuple[Method, ...]] = {
             newton_euler.inverse_dynamics,
             "lin1995",
             "as lin1999 quotes it",
-            "minimal",
+            "mixed",
         ),
-        Method("newton-euler-sums", newton_euler_sums.inverse_dynamics, "armdyn", SUMS, "minimal"),
+        Method("newton-euler-sums", newton_euler_sums.inverse_dynamics, "armdyn", SUMS, "mixed"),
         Method("newton-euler-flat", newton_euler_flat.inverse_dynamics, "armdyn", FLAT, "flat"),
     ),
     "forward_dynamics": (

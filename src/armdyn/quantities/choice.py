@@ -28,15 +28,16 @@ def choose(
     quantity: str,
     price: Callable[[Method], float],
     compute: Callable[[str], Formula],
+    refuses: Callable[[Method], str | None],
 ) -> Method:
     """The method of a quantity for an arm.
 
-    ``price`` says what a method costs there, ``compute`` makes a function on floats of its name.
+    ``price`` says what a method costs there, ``compute`` makes a function on floats of its name,
+    ``refuses`` says why a method does not apply.
     """
-    natural = chain.on(float)
-    able = [m for m in catalogue.methods(quantity) if m.exact and not m.refuses(natural)]
+    able = [m for m in catalogue.methods(quantity) if m.exact and not refuses(m)]
     if not able:
-        reasons = "; ".join(f"{m.name}: {m.refuses(natural)}" for m in catalogue.methods(quantity))
+        reasons = "; ".join(f"{m.name}: {refuses(m)}" for m in catalogue.methods(quantity))
         raise MethodError(f"no method of {quantity} applies to {shorten(chain.name)}: {reasons}")
     tried = able if chain.n <= SMALL else _near_the_best(able, quantity, chain.n)
     costs = {m: _cost(chain, quantity, m, price) for m in tried}
