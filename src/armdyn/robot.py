@@ -254,6 +254,79 @@ class Robot:
         task = Task("forward_dynamics", method, friction=friction)
         return self._do(task)(q, qd, tau, out=out, threads=threads)
 
+    # Derivatives ----------------------------------------------------------------------------
+
+    @compiled
+    def mass_matrix_derivative(
+        self,
+        q: ArrayLike,
+        *,
+        method: str | None = None,
+        out: Out = None,
+        threads: int | None = None,
+    ) -> np.ndarray:
+        """dM[i, j] / dq[k] at [i, j, k] -> (..., n, n, n)."""
+        return self._do(Task("mass_matrix_derivative", method))(q, out=out, threads=threads)
+
+    @compiled
+    def inverse_dynamics_derivatives(
+        self,
+        q: ArrayLike,
+        qd: ArrayLike,
+        qdd: ArrayLike,
+        *,
+        method: str | None = None,
+        friction: bool = False,
+        out: Outs = None,
+        threads: int | None = None,
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """(dtau/dq, dtau/dqd, dtau/dqdd) of inverse dynamics, (..., n, n) each; a row a torque.
+
+        The last one is the inertia matrix. ``friction=True`` adds viscous friction to the diagonal
+        of dtau/dqd; Coulomb's has the derivative 0, at rest, where it jumps, too.
+        """
+        task = Task("inverse_dynamics_derivatives", method, friction=friction)
+        return self._do(task)(q, qd, qdd, out=out, threads=threads)
+
+    @compiled
+    def forward_dynamics_derivatives(
+        self,
+        q: ArrayLike,
+        qd: ArrayLike,
+        tau: ArrayLike,
+        *,
+        method: str | None = None,
+        friction: bool = False,
+        out: Outs = None,
+        threads: int | None = None,
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """(dqdd/dq, dqdd/dqd, dqdd/dtau) of forward dynamics, (..., n, n) each; a row an element qdd.
+
+        The last one is the inverse of the inertia matrix. ``friction=True`` takes friction off the
+        torques; Coulomb's has the derivative 0, at rest, where it jumps, too.
+        """
+        task = Task("forward_dynamics_derivatives", method, friction=friction)
+        return self._do(task)(q, qd, tau, out=out, threads=threads)
+
+    @compiled
+    def inverse_dynamics_second_derivatives(
+        self,
+        q: ArrayLike,
+        qd: ArrayLike,
+        qdd: ArrayLike,
+        *,
+        method: str | None = None,
+        out: Outs = None,
+        threads: int | None = None,
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """Second derivatives of inverse dynamics, (..., n, n, n) each, friction or not.
+
+        At [i, j, k] stands that of tau[i] by (q[j], q[k]), by (q[j], qd[k]), by (qd[j], qd[k]), by
+        (q[j], qdd[k]); those by (qd, qdd) and by (qdd, qdd) are zero.
+        """
+        task = Task("inverse_dynamics_second_derivatives", method)
+        return self._do(task)(q, qd, qdd, out=out, threads=threads)
+
     # Kinematics, energy, parameters ---------------------------------------------------------
 
     @compiled

@@ -261,6 +261,54 @@ def solution(kind: Scalar, M: Sequence[Sequence[Scalar]], y: Sequence[Scalar]) -
     return x
 
 
+def inverse(M: Sequence[Sequence[Scalar]]) -> list[Row]:
+    """M^-1 of a symmetric positive definite M = L^T D L: X D^-1 X^T with X = L^-1.
+
+    L and D are those of ``solve``.
+    """
+    n = len(M)
+    A = [list(row) for row in M]
+    X: list[Row] = [[0] * i + [1] for i in range(n)]
+    pivot: Row = [0] * n  # 1 / D_k
+    for k in reversed(range(n)):
+        pivot[k] = 1 / A[k][k]
+        L = [pivot[k] * A[k][i] for i in range(k)]
+        for i in range(k):
+            for j in range(i + 1):
+                A[i][j] = A[i][j] - L[i] * A[k][j]
+        X[k][:k] = [-x for x in L]
+    for i in range(n):  # X L = 1, row by row: each of those above is known
+        L = [-x for x in X[i][:i]]
+        X[i][:i] = [-sum((L[k] * X[k][j] for k in range(j, i)), 0) for j in range(i)]
+    inverse: list[Row] = [[0] * n for _ in range(n)]
+    for j in range(n):
+        scaled = [X[j][k] * pivot[k] for k in range(j + 1)]
+        for i in range(j, n):
+            inverse[i][j] = inverse[j][i] = sum((X[i][k] * scaled[k] for k in range(j + 1)), 0)
+    return inverse
+
+
+def times_matrix(A: Sequence[Row], B: Sequence[Row]) -> list[Row]:
+    """A B of matrices of one size, as two tables of products: below the diagonal and above it."""
+    rows = [_in_threes(row) for row in A]
+    columns = [_in_threes(column) for column in zip(*B, strict=True)]
+    return joined(products(columns, rows), products(rows, columns))
+
+
+def joined(lower: Sequence[Row], upper: Sequence[Row]) -> list[Row]:
+    """The first table below the diagonal and on it, the second above."""
+    return [
+        [*below[: i + 1], *above[i + 1 :]]
+        for i, (below, above) in enumerate(zip(lower, upper, strict=True))
+    ]
+
+
+def _in_threes(row: Sequence[Scalar]) -> list[Vector]:
+    """Numbers as vectors, with zeros at the end."""
+    padded = [*row, *[0] * (-len(row) % 3)]
+    return [Vector(*padded[k : k + 3]) for k in range(0, len(padded), 3)]
+
+
 def double_cross(a: Vector, b: Vector) -> tuple[Vector, Vector, Vector]:
     """The matrix of a x (b x ...), which is b a^T - (a.b) 1, by its rows, 9M3A."""
     xx, yy, zz = a.x * b.x, a.y * b.y, a.z * b.z

@@ -18,7 +18,7 @@ from armdyn.algorithms.kinematics import Placed, frames_in_first
 from armdyn.algorithms.momentum import inertia, square
 from armdyn.algorithms.newton_euler import Wrench, accelerator, times
 from armdyn.chain.arm import Arm
-from armdyn.spatial import ZERO, Row, Scalar, Symmetric, Vector, products
+from armdyn.spatial import ZERO, Row, Scalar, Symmetric, Vector, joined, products
 
 
 class Twists(NamedTuple):
@@ -77,14 +77,6 @@ def inverse_dynamics_derivatives(
         products(S, [F.G for F in columns]),
     )
     return dq, dqd, dqdd
-
-
-def joined(lower: list[Row], upper: list[Row]) -> list[Row]:
-    """The first table below the diagonal and on it, the second above."""
-    return [
-        [below if j <= i else above for j, (below, above) in enumerate(zip(*rows, strict=True))]
-        for i, rows in enumerate(zip(lower, upper, strict=True))
-    ]
 
 
 def motions(
