@@ -94,7 +94,9 @@ def flows(
     """p and K of the composite bodies, from the tip inward."""
     p, K = Flow()
     found = []
-    for i, ((R, r, b, own), (M, h, _)) in reversed(list(enumerate(zip(chain, bodies, strict=True)))):
+    for i, ((R, r, b, own), (M, h, _)) in reversed(
+        list(enumerate(zip(chain, bodies, strict=True)))
+    ):
         c, e = drift[i]
         p = p + w[i].cross(own.h)
         K = added(K, crossed(w[i], second_moment(own.I)))

@@ -49,7 +49,9 @@ def inverse_dynamics_second_derivatives(
     """Newton-Euler on dual numbers of dual numbers; results as in ``second_derivatives``."""
     given = variables(q, qd, qdd)
     dq, dqd, _ = inverse_dynamics_derivatives(arm, *given)
-    qq, q_qd, q_qdd = ([[blocks_of(x, given, arm.n)[k] for x in row] for row in dq] for k in range(3))
+    qq, q_qd, q_qdd = (
+        [[blocks_of(x, given, arm.n)[k] for x in row] for row in dq] for k in range(3)
+    )
     return qq, q_qd, [[blocks_of(x, given, arm.n)[1] for x in row] for row in dqd], q_qdd
 
 

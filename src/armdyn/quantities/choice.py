@@ -18,7 +18,7 @@ from armdyn.chain import Chain
 from armdyn.errors import MethodError, shorten, warn
 from armdyn.quantities import Formula, find, reference, sizes
 
-NEAR = 2.0  # a method is tried if on generic arms it takes at most so often the least operations,
+NEAR = 2.5  # a method is tried if on generic arms it takes at most so often the least operations,
 TRIES = 60  # and is one of the best TRIES / n, but of the best two at least;
 SMALL = 4  # up to so many joints all are tried
 
