@@ -83,7 +83,7 @@ def test_batches_broadcast_and_states_alone_are_the_same():
 
 
 def test_a_pendulum_at_rest_is_linearised_as_printed():
-    """m l^2 qdd = tau - m g l sin(q) at the bottom: exp of [[0, 1], [-g/l, 0]] dt to fourth order."""
+    """m l^2 qdd = tau - m g l sin(q), at the bottom: an oscillation, to fourth order in dt."""
     chain = Chain.from_mdh(
         b=[0], beta=[np.pi / 2], d=[0], theta=[-np.pi / 2], mass=[2], com=[[0.5, 0, 0]]
     )

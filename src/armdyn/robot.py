@@ -300,7 +300,7 @@ class Robot:
         out: Outs = None,
         threads: int | None = None,
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """(dqdd/dq, dqdd/dqd, dqdd/dtau) of forward dynamics, (..., n, n) each; a row an element qdd.
+        """(dqdd/dq, dqdd/dqd, dqdd/dtau) of forward dynamics, (..., n, n) each; a row a joint.
 
         The last one is the inverse of the inertia matrix. ``friction=True`` takes friction off the
         torques; Coulomb's has the derivative 0, at rest, where it jumps, too.

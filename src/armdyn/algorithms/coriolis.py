@@ -1,4 +1,4 @@
-"""The Coriolis matrix, and the slopes of M, from Christoffel symbols, whichever way they were had."""
+"""The Coriolis matrix and the slopes of M from Christoffel symbols, whichever way they were had."""
 
 from __future__ import annotations
 

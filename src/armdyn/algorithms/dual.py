@@ -1,4 +1,4 @@
-"""Dual numbers: scalars that carry their derivatives, so that any algorithm gives those of its result.
+"""Dual numbers: scalars with their derivatives, so that an algorithm gives those of its result.
 
 Forward mode ([wengert1964]). A dual number has a value and its slopes, the partial derivatives that
 are not zero by structure. Traced, what is zero vanishes and what is equal is shared, so that the

@@ -91,7 +91,7 @@ def velocities(
 def flows(
     chain: Sequence[Link], bodies: Sequence[Body], w: Sequence[Vector], drift: Sequence[Drift]
 ) -> list[Flow]:
-    """p and K of the composite bodies, from the tip inward."""
+    """P and K of the composite bodies, from the tip inward."""
     p, K = Flow()
     found = []
     for i, ((R, r, b, own), (M, h, _)) in reversed(

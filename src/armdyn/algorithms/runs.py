@@ -21,7 +21,6 @@ from armdyn.algorithms.crba import Body, body_about_x
 from armdyn.chain.arm import Arm
 from armdyn.spatial import Rotation, Scalar, Symmetric, Vector, about_z
 
-
 Turn = tuple[Scalar, Scalar]  # cos and sin of an angle
 
 UNTURNED = Rotation(1, 0, 1, 0)

@@ -1,9 +1,9 @@
 """The derivatives of inverse dynamics in closed form, in link frames.
 
-[singh2022], eqs. for revolute and prismatic joints. S_j is the twist of joint j, v_j and a_j are
-velocity and acceleration of link j (gravity as an upward acceleration of the base). The twists that
-move with the links, Psid_j = v_j x S_j and Psidd_j = a_j x S_j + v_j x Psid_j, give for j <= i, with
-the composite body I_i of links i..n, its matrix B_i, and the force f_i that moves it
+[singh2022], for joints of one speed each. S_j is the twist of joint j, v_j and a_j are velocity and
+acceleration of link j (gravity as an upward acceleration of the base). The twists that move with
+the links, Psid_j = v_j x S_j and Psidd_j = a_j x S_j + v_j x Psid_j, give for j <= i, with the
+composite body I_i of links i..n, its matrix B_i, and the force f_i that moves it
 
     dtau_i/dq_j  = S_i . (2 B_i Psid_j + I_i Psidd_j)
     dtau_j/dq_i  = S_j . (2 B_i Psid_i + I_i Psidd_i + S_i x* f_i)
@@ -24,7 +24,6 @@ from typing import NamedTuple
 from armdyn.algorithms.crba import Body
 from armdyn.algorithms.echeandia_wensing import (
     Flow,
-    Forces,
     flows,
     forces,
     forces_inward,

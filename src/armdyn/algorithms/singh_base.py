@@ -138,7 +138,7 @@ def body(arm: Arm, i: int, placed: Placed) -> tuple[Scalar, Vector, Symmetric]:
 
 
 def half(x: Scalar) -> Scalar:
-    """x / 2; an integer 0 stays one."""
+    """X / 2; an integer 0 stays one."""
     return 0 if isinstance(x, int) else x / 2
 
 

@@ -24,7 +24,7 @@ from armdyn.robot import Robot
 from armdyn.simulation import arguments, simulate
 from armdyn.simulation.integrators import ADAPTIVE, INTEGRATORS, RK4
 from armdyn.simulation.step import Model, Vector
-from armdyn.spatial import Row, Scalar
+from armdyn.spatial import Row
 
 Linear = tuple[np.ndarray, np.ndarray, np.ndarray]
 
@@ -186,9 +186,11 @@ def _midpoint(
     friction: bool,
     threads: int | None,
 ) -> Linear:
-    """With E = M v and the force F, the speed v at the midpoint m = q + h/2 v solves
+    """The midpoint rule's step, and the derivatives of the equation that it solves.
 
-    E(m, v) - p - h/2 (F(m, v) + tau) = 0; then q' = q + h v, p' = p + h (F + tau), M(q') qd' = p'.
+    With momentum E(q, v) = M(q) v and force F, the speed v at the midpoint m = q + h/2 v solves
+    E(m, v) - p - h/2 (F(m, v) + tau) = 0. Then q' = q + h v, p' = p + h (F(m, v) + tau), and qd' is
+    what has that momentum, M(q') qd' = p'.
     """
     n, slope = robot.n, _slopes(robot.chain, friction)
     held = tau[..., None, :]
