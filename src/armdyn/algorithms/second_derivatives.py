@@ -35,7 +35,7 @@ def from_methods(
         """
         n = arm.n
         given = variables(q)
-        dq, dqd, _ = derivatives(arm, *given, qd, qdd)
+        dq, dqd, _ = derivatives(arm, given[0], qd, qdd)
         by_q = [[slopes(x, given, 0, n) for x in row] for row in dq]  # [i][k][j]
         by_qd = [[slopes(x, given, 0, n) for x in row] for row in dqd]
         Gamma = christoffel(arm, q)

@@ -75,10 +75,10 @@ def linearize(
         )
     arguments.check_solvable(robot.chain, integrator, friction)
     h = arguments.positive("dt", dt)
-    given = _given(robot.n, q, qd, tau)
+    q, qd, tau = _given(robot.n, q, qd, tau)
     if integrator == "midpoint":
-        return _midpoint(robot, *given, h, friction, threads)
-    return _runge_kutta(robot.chain, friction)(*given, np.array([h]), threads=threads)
+        return _midpoint(robot, q, qd, tau, h, friction, threads)
+    return _runge_kutta(robot.chain, friction)(q, qd, tau, np.array([h]), threads=threads)
 
 
 def _given(n: int, *arrays: ArrayLike) -> list[np.ndarray]:
