@@ -74,10 +74,12 @@ def build(folder: Path) -> ctypes.CDLL | None:
     library = folder / "derivatives.so"
     options = ["-O3", "-march=native", "-DNDEBUG", "-std=c++17", "-shared", "-fPIC", "-w"]
     options += ["-DBOOST_MPL_LIMIT_LIST_SIZE=30", "-DBOOST_MPL_CFG_NO_PREPROCESSED_HEADERS"]
+    options += ["-DBOOST_FUSION_INVOKE_MAX_ARITY=10"]
     headers = [f"-I{prefix / 'include'}", f"-I{eigen}"]
     try:
         command = ["g++", *options, *headers, str(SOURCE), "-o", str(library)]
-        subprocess.run(command, check=True, capture_output=True, text=True)
+        if not library.exists():
+            subprocess.run(command, check=True, capture_output=True, text=True)
     except (OSError, subprocess.CalledProcessError) as error:
         why = getattr(error, "stderr", "") or str(error)
         print(f"Pinocchio's C++ was not built: {why.splitlines()[-1]}")
@@ -204,13 +206,16 @@ def main(arguments: list[str]) -> None:
     """Measure, and print a table."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rounds", type=int, default=200, help="turns of each (default: 200)")
+    parser.add_argument(
+        "--build", type=Path, help="where the C++, which takes minutes to build, is kept"
+    )
     parser.add_argument("--large", action="store_true", help="arms of 12 and 30 joints, too")
     options = parser.parse_args(arguments)
     arms = {name: arm(name) for name in ARMS}
     if options.large:
         arms |= {f"n = {n}": Chain.random(n, seed=0) for n in (12, 30)}
     with tempfile.TemporaryDirectory() as folder:
-        library = build(Path(folder))
+        library = build(options.build or Path(folder))
         print(f"ns a state; Pinocchio called from {'C++' if library else 'Python'}\n")
         print(
             "| arm | quantity | method | operations | kernel | batch | Pinocchio | times quicker "

@@ -307,7 +307,7 @@ CATALOGUE: dict[str, tuple[Method, ...]] = {
             "ldl",
             forward_derivatives.ldl,
             "singh2022",
-            of=("inverse_dynamics_derivatives", "bias"),
+            of=("inverse_dynamics_derivatives", "gravity"),
             join=forward_derivatives.from_methods,
         ),
         Method("articulated-body", forward_mode.forward_dynamics_derivatives, "wengert1964", DUAL),

@@ -93,7 +93,7 @@ COSTS: Mapping[str | tuple[str, ...], Mapping[str, Counted]] = {
         "singh-base": (2, (-1826, 1269, 67)),  # 33.5n^2+634.5n-913
     },
     "forward_dynamics_derivatives": {
-        "ldl": (2, (-4308, 3173, 143, 10)),  # 5n^3+71.5n^2+1586.5n-2154
+        "ldl": (2, (-4018, 2949, 147, 10)),  # 5n^3+73.5n^2+1474.5n-2009
         "articulated-body": (1, (-236, -483, 588)),  # 588n^2-483n-236
     },
     "inverse_dynamics_second_derivatives": {
