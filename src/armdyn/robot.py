@@ -324,6 +324,95 @@ class Robot:
         """
         raise NotImplementedError
 
+    # Derivatives of the dynamics ------------------------------------------------------------
+
+    @compiled
+    def mass_matrix_derivative(
+        self,
+        q: ArrayLike,
+        *,
+        method: str | None = None,
+        payload: ArrayLike | None = None,
+        payload_frame: str | None = None,
+        parameters: ArrayLike | None = None,
+        check: Check = "error",
+        out: Out = None,
+        threads: int | None = None,
+    ) -> np.ndarray:
+        """dM[i, j] / dq[k] at [i, j, k] -> (..., n, n, n)."""
+        raise NotImplementedError
+
+    @compiled
+    def inverse_dynamics_derivatives(
+        self,
+        q: ArrayLike,
+        qd: ArrayLike,
+        qdd: ArrayLike,
+        *,
+        method: str | None = None,
+        friction: bool = False,
+        payload: ArrayLike | None = None,
+        payload_frame: str | None = None,
+        gravity: ArrayLike | None = None,
+        parameters: ArrayLike | None = None,
+        check: Check = "error",
+        out: Outs = None,
+        threads: int | None = None,
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """(dtau/dq, dtau/dqd, dtau/dqdd) of inverse dynamics, (..., n, n) each; a row a torque.
+
+        The last one is the inertia matrix. ``friction=True`` adds viscous friction to the diagonal
+        of dtau/dqd; Coulomb's has the derivative 0, at rest, where it jumps, too.
+        """
+        raise NotImplementedError
+
+    @compiled
+    def forward_dynamics_derivatives(
+        self,
+        q: ArrayLike,
+        qd: ArrayLike,
+        tau: ArrayLike,
+        *,
+        method: str | None = None,
+        friction: bool = False,
+        payload: ArrayLike | None = None,
+        payload_frame: str | None = None,
+        gravity: ArrayLike | None = None,
+        parameters: ArrayLike | None = None,
+        check: Check = "error",
+        out: Outs = None,
+        threads: int | None = None,
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """(dqdd/dq, dqdd/dqd, dqdd/dtau) of forward dynamics, (..., n, n) each; a row a joint.
+
+        The last one is the inverse of the inertia matrix. ``friction=True`` takes friction off the
+        torques; Coulomb's has the derivative 0, at rest, where it jumps, too.
+        """
+        raise NotImplementedError
+
+    @compiled
+    def inverse_dynamics_second_derivatives(
+        self,
+        q: ArrayLike,
+        qd: ArrayLike,
+        qdd: ArrayLike,
+        *,
+        method: str | None = None,
+        payload: ArrayLike | None = None,
+        payload_frame: str | None = None,
+        gravity: ArrayLike | None = None,
+        parameters: ArrayLike | None = None,
+        check: Check = "error",
+        out: Outs = None,
+        threads: int | None = None,
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """Second derivatives of inverse dynamics, (..., n, n, n) each, friction or not.
+
+        At [i, j, k] stands that of tau[i] by (q[j], q[k]), by (q[j], qd[k]), by (qd[j], qd[k]), by
+        (q[j], qdd[k]); those by (qd, qdd) and by (qdd, qdd) are zero.
+        """
+        raise NotImplementedError
+
     # Kinematics, energy, parameters ---------------------------------------------------------
 
     @compiled
@@ -564,7 +653,7 @@ class Robot:
         given = [arrays[name] for name in names]
         return lambda *state, **rest: function(*state, *given, **rest)
 
-    # Derivatives ----------------------------------------------------------------------------
+    # Derivatives of any quantity ------------------------------------------------------------
 
     def derivative(
         self, quantity: str, wrt: Names = None, **options: Unpack[Options]

@@ -283,19 +283,10 @@ def solve(M: Sequence[Sequence[Scalar]], y: Sequence[Scalar]) -> Row:
 @singledispatch
 def solution(kind: Scalar, M: Sequence[Sequence[Scalar]], y: Sequence[Scalar]) -> Row:
     """``solve`` on scalars of a kind."""
-    n = len(M)
-    A, x = [list(row) for row in M], list(y)
-    L: list[Row] = [[0] * n for _ in range(n)]
-    pivot: Row = [0] * n  # 1 / D_k
-    for k in reversed(range(n)):
-        pivot[k] = 1 / A[k][k]
-        for i in range(k):
-            L[k][i] = pivot[k] * A[k][i]
-            for j in range(i + 1):
-                A[i][j] = A[i][j] - L[k][i] * A[k][j]
-            x[i] = x[i] - L[k][i] * x[k]  # L^-T y
-    for k in range(n):
-        x[k] = pivot[k] * x[k]
+    L, pivots = factors(M)
+    x = freed(y, L)
+    for k in range(len(x)):
+        x[k] = pivots[k] * x[k]
         for i in range(k):
             x[k] = x[k] - L[k][i] * x[i]
     return x
@@ -307,18 +298,38 @@ def inverse_between(J: Sequence[Sequence[Scalar]], M: Sequence[Sequence[Scalar]]
     With M = L^T D L it is X D^-1 X^T, where a row of X is L^-T times one of J: half the work of
     solving for each row.
     """
+    L, pivots = factors(M)
+    X = [freed(row, L) for row in J]
+    return symmetric_product(X, [[p * x for p, x in zip(pivots, row, strict=True)] for row in X])
+
+
+def inverse(M: Sequence[Sequence[Scalar]]) -> list[Row]:
+    """M^-1 of a symmetric positive definite M."""
     n = len(M)
-    A, X = [list(row) for row in M], [list(row) for row in J]
-    pivot: Row = [0] * n  # 1 / D_k
-    for k in reversed(range(n)):
-        pivot[k] = 1 / A[k][k]
-        L_k = [pivot[k] * A[k][i] for i in range(k)]
+    return inverse_between([[1 if i == j else 0 for j in range(n)] for i in range(n)], M)
+
+
+def factors(M: Sequence[Sequence[Scalar]]) -> tuple[list[Row], Row]:
+    """L, rows of what is below its diagonal, and 1 / D of M = L^T D L: see ``solve``."""
+    A = [list(row) for row in M]
+    L: list[Row] = [[] for _ in A]
+    pivots: Row = [0] * len(A)
+    for k in reversed(range(len(A))):
+        pivots[k] = 1 / A[k][k]
+        L[k] = [pivots[k] * A[k][i] for i in range(k)]
         for i in range(k):
             for j in range(i + 1):
-                A[i][j] = A[i][j] - L_k[i] * A[k][j]
-            for x in X:
-                x[i] = x[i] - L_k[i] * x[k]
-    return symmetric_product(X, [[p * x for p, x in zip(pivot, row, strict=True)] for row in X])
+                A[i][j] = A[i][j] - L[k][i] * A[k][j]
+    return L, pivots
+
+
+def freed(y: Sequence[Scalar], L: Sequence[Row]) -> Row:
+    """L^-T y: what of y is left at each joint when those outboard of it move freely."""
+    x = list(y)
+    for k in reversed(range(len(x))):
+        for i in range(k):
+            x[i] = x[i] - L[k][i] * x[k]
+    return x
 
 
 def symmetric_product(a: Sequence[Sequence[Scalar]], b: Sequence[Sequence[Scalar]]) -> list[Row]:
@@ -328,6 +339,27 @@ def symmetric_product(a: Sequence[Sequence[Scalar]], b: Sequence[Sequence[Scalar
         for j in range(i + 1):
             T[i][j] = T[j][i] = sum(x * y for x, y in zip(a_i, b[j], strict=True))
     return T
+
+
+def times_matrix(A: Sequence[Row], B: Sequence[Row]) -> list[Row]:
+    """A B of matrices of one size, as two tables of products: below the diagonal and above it."""
+    rows = [_in_threes(row) for row in A]
+    columns = [_in_threes(column) for column in zip(*B, strict=True)]
+    return joined(products(columns, rows), products(rows, columns))
+
+
+def joined(lower: Sequence[Row], upper: Sequence[Row]) -> list[Row]:
+    """The first table below the diagonal and on it, the second above."""
+    return [
+        [*below[: i + 1], *above[i + 1 :]]
+        for i, (below, above) in enumerate(zip(lower, upper, strict=True))
+    ]
+
+
+def _in_threes(row: Sequence[Scalar]) -> list[Vector]:
+    """Numbers as vectors, with zeros at the end."""
+    padded = [*row, *[0] * (-len(row) % 3)]
+    return [Vector(*padded[k : k + 3]) for k in range(0, len(padded), 3)]
 
 
 def double_cross(a: Vector, b: Vector) -> tuple[Vector, Vector, Vector]:

@@ -16,7 +16,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
-from armdyn.algorithms.coriolis import from_christoffel
+from armdyn.algorithms.coriolis import from_christoffel, slopes_from_christoffel
 from armdyn.algorithms.costs import COSTS
 from armdyn.algorithms.late import Late
 from armdyn.errors import MethodError, shorten, unknown
@@ -29,7 +29,9 @@ articulated_body = Late("articulated_body")
 crba = Late("crba")
 echeandia_wensing = Late("echeandia_wensing")
 fijany_bejczy = Late("fijany_bejczy")
+forward_derivatives = Late("forward_derivatives")
 forward_dynamics = Late("forward_dynamics")
+forward_mode = Late("forward_mode")
 gdahj = Late("gdahj")
 hybrid = Late("hybrid")
 kic = Late("kic")
@@ -43,6 +45,9 @@ newton_euler = Late("newton_euler")
 newton_euler_flat = Late("newton_euler_flat")
 newton_euler_sums = Late("newton_euler_sums")
 renaud = Late("renaud")
+second_derivatives = Late("second_derivatives")
+singh = Late("singh")
+singh_base = Late("singh_base")
 walker_orin = Late("walker_orin")
 zomaya_morris = Late("zomaya_morris")
 
@@ -50,6 +55,8 @@ FAR = 100.0  # times the largest m |c|^2 that a body can have: it costs as much 
 
 SUMS = "angles of parallel joints summed"
 FLAT = "bodies flat across their axes"
+BASE = "in base axes"
+DUAL = "on dual numbers"
 
 # What users may know a method as.
 ALIASES = {"rnea": "newton-euler", "aba": "articulated-body"}
@@ -288,6 +295,72 @@ CATALOGUE: dict[str, tuple[Method, ...]] = {
         ),
         Method("articulated-body", articulated_body.forward_dynamics, "featherstone1983"),
     ),
+    "mass_matrix_derivative": (
+        Method(
+            "tape-forward",
+            forward_mode.mass_matrix_derivative,
+            "wengert1964",
+            "dual numbers through the cheapest mass matrix",
+            of=("mass_matrix",),
+            join=forward_mode.by_q,
+        ),
+    ),
+    "inverse_dynamics_derivatives": (
+        Method(
+            "newton-euler",
+            forward_mode.inverse_dynamics_derivatives,
+            "wengert1964",
+            DUAL,
+            of=("inverse_dynamics",),
+            join=forward_mode.by_arguments,
+        ),
+        Method(
+            "tape-forward",
+            forward_mode.inverse_dynamics_derivatives,
+            "wengert1964",
+            "dual numbers through the cheapest inverse dynamics",
+            of=("inverse_dynamics",),
+            join=forward_mode.by_arguments,
+        ),
+        Method("singh-flat", singh.inverse_dynamics_derivatives, "singh2022", FLAT, "flat"),
+        Method("singh-base", singh_base.inverse_dynamics_derivatives, "singh2022", BASE, "flat"),
+    ),
+    "forward_dynamics_derivatives": (
+        Method(
+            "ldl",
+            forward_derivatives.ldl,
+            "singh2022",
+            of=("inverse_dynamics_derivatives", "gravity"),
+            join=forward_derivatives.from_methods,
+        ),
+        Method("articulated-body", forward_mode.forward_dynamics_derivatives, "wengert1964", DUAL),
+    ),
+    "inverse_dynamics_second_derivatives": (
+        Method(
+            "newton-euler",
+            forward_mode.inverse_dynamics_second_derivatives,
+            "wengert1964",
+            DUAL,
+        ),
+        Method(
+            "singh-flat",
+            second_derivatives.in_link_frames,
+            "singh2022",
+            f"{FLAT}, {DUAL}",
+            "flat",
+            of=("inverse_dynamics_derivatives", "christoffel"),
+            join=second_derivatives.from_methods,
+        ),
+        Method(
+            "singh-base",
+            second_derivatives.in_base_axes,
+            "singh2022",
+            f"{BASE}, {DUAL}",
+            "flat",
+            of=("inverse_dynamics_derivatives", "christoffel"),
+            join=second_derivatives.from_methods,
+        ),
+    ),
 }
 CATALOGUE["coriolis_matrix"] += tuple(
     replace(
@@ -298,6 +371,15 @@ CATALOGUE["coriolis_matrix"] += tuple(
     )
     for method in CATALOGUE["christoffel"]
     if method.name not in {own.name for own in CATALOGUE["coriolis_matrix"]}  # a cheaper way
+)
+CATALOGUE["mass_matrix_derivative"] += tuple(
+    replace(
+        method,
+        function=slopes_from_christoffel(method.function),
+        of=("christoffel",),
+        join=slopes_from_christoffel,
+    )
+    for method in CATALOGUE["christoffel"]
 )
 TOGETHER: dict[tuple[str, ...], tuple[Method, ...]] = {  # what computes several quantities at once
     ("mass_matrix", "bias"): (

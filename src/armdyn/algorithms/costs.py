@@ -61,7 +61,7 @@ COSTS: Mapping[str | tuple[str, ...], Mapping[str, Counted]] = {
     },
     "coriolis_matrix": {
         "newton-euler": (1, (0, -438, 360)),  # 360n^2-438n
-        "echeandia-wensing-flat": (1, (-297, 200, 50)),  # 50n^2+200n-297
+        "echeandia-wensing-flat": (1, (-217, 192, 51)),  # 51n^2+192n-217
         "momentum": (2, (-526, 285, 61)),  # 30.5n^2+142.5n-263
         "momentum-tip": (2, (-562, 301, 61)),  # 30.5n^2+150.5n-281
         "momentum-flat": (2, (-544, 281, 61)),  # 30.5n^2+140.5n-272
@@ -80,6 +80,30 @@ COSTS: Mapping[str | tuple[str, ...], Mapping[str, Counted]] = {
     "forward_dynamics": {
         "ldl": (3, (-1017, 767, 57, 1)),  # 1/3n^3+19n^2+767/3n-339
         "articulated-body": (1, (-483, 429)),  # 429n-483
+    },
+    "mass_matrix_derivative": {
+        "tape-forward": (3, (-195, 97, 66, 32)),  # 32/3n^3+22n^2+97/3n-65
+        "lin1991": (6, (-1050, 416, 111, 13)),  # 13/6n^3+18.5n^2+208/3n-175
+        "kic": (2, (-24, 262, 49, 27, 8)),  # 4n^4+13.5n^3+24.5n^2+131n-12
+        "kic-augmented": (6, (-1170, 695, 96, 43)),  # 43/6n^3+16n^2+695/6n-195
+        "lagrange": (12, (444, -1084, 627, 94, 27)),  # 2.25n^4+47/6n^3+52.25n^2-271/3n+37
+        "momentum": (6, (-1452, 998, 57, 13)),  # 13/6n^3+9.5n^2+499/3n-242
+        "momentum-tip": (6, (-1560, 1046, 57, 13)),  # 13/6n^3+9.5n^2+523/3n-260
+    },
+    "inverse_dynamics_derivatives": {
+        "newton-euler": (1, (-135, -164, 304)),  # 304n^2-164n-135
+        "tape-forward": (1, (-135, -164, 304)),  # 304n^2-164n-135
+        "singh-flat": (2, (-834, 797, 147)),  # 73.5n^2+398.5n-417
+        "singh-base": (2, (-1826, 1269, 67)),  # 33.5n^2+634.5n-913
+    },
+    "forward_dynamics_derivatives": {
+        "ldl": (2, (-4018, 2949, 147, 10)),  # 5n^3+73.5n^2+1474.5n-2009
+        "articulated-body": (1, (-236, -483, 588)),  # 588n^2-483n-236
+    },
+    "inverse_dynamics_second_derivatives": {
+        "newton-euler": (3, (-726, -497, -165, 1292)),  # 1292/3n^3-55n^2-497/3n-242
+        "singh-flat": (2, (-610, -71, 655, 142)),  # 71n^3+327.5n^2-35.5n-305
+        "singh-base": (6, (1452, -7003, 4005, 292)),  # 146/3n^3+667.5n^2-7003/6n+242
     },
     ("mass_matrix", "bias"): {
         "lin1991": (1, (-157, 80, 38)),  # 38n^2+80n-157

@@ -173,6 +173,45 @@ QUANTITIES: Mapping[str, Quantity] = {
         wrench=wrenches.pushed,
         at_call=(*ALL, "wrench"),
     ),
+    "mass_matrix_derivative": Quantity(
+        ("q",),
+        (Result("dM", "n n n"),),
+        "dM_ij/dq_k.",
+        references=("lin1991", "lagrange"),
+        at_call=BODIES,
+    ),
+    "inverse_dynamics_derivatives": Quantity(
+        ("q", "qd", "qdd"),
+        (Result("dtau_dq", "n n"), Result("dtau_dqd", "n n"), Result("dtau_dqdd", "n n")),
+        "The derivatives of the torque of a motion, with rotors: dtau_i/dq_j, dtau_i/dqd_j, and "
+        "dtau_i/dqdd_j, which is M.",
+        references=("newton-euler",),
+        rotors=drives.on_derivatives,
+        friction=drives.slope_added,
+        at_call=ALL,
+    ),
+    "forward_dynamics_derivatives": Quantity(
+        ("q", "qd", "tau"),
+        (Result("dqdd_dq", "n n"), Result("dqdd_dqd", "n n"), Result("dqdd_dtau", "n n")),
+        "The derivatives of the acceleration under torques, with rotors: dqdd_i/dq_j, "
+        "dqdd_i/dqd_j, and dqdd_i/dtau_j, which is the inverse of M.",
+        references=("articulated-body",),
+        friction=drives.slope_taken_off,
+        at_call=ALL,
+    ),
+    "inverse_dynamics_second_derivatives": Quantity(
+        ("q", "qd", "qdd"),
+        (
+            Result("tau_q_q", "n n n"),
+            Result("tau_q_qd", "n n n"),
+            Result("tau_qd_qd", "n n n"),
+            Result("tau_q_qdd", "n n n"),
+        ),
+        "The second derivatives of the torque of a motion: element ijk is that of tau_i by "
+        "(q_j, q_k), (q_j, qd_k), (qd_j, qd_k), (q_j, qdd_k); the others are zero.",
+        references=("newton-euler",),
+        at_call=ALL,
+    ),
     "pose": Quantity(
         ("q",),
         (Result("T", "4 4"),),
