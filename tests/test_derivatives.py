@@ -102,7 +102,7 @@ def in_fifty_digits(chain, quantity, states):
             for state in zip(*(array.tolist() for array in states), strict=True)
         ]
     flat = np.array(rows, float)
-    shapes = [result.shape(chain.n) for result in QUANTITIES[quantity].results]
+    shapes = [result.shape(chain) for result in QUANTITIES[quantity].results]
     ends = np.cumsum([np.prod(shape, dtype=int) for shape in shapes])[:-1]
     parts = np.split(flat, ends, axis=1)
     return [part.reshape(-1, *shape) for part, shape in zip(parts, shapes, strict=True)]

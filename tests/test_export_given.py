@@ -100,7 +100,7 @@ def test_without_them_the_text_is_as_it_was():
         ({"frame": "hnad", "quantities": "pose"}, "no link or frame named 'hnad'"),
         ({"friction": True, "quantities": "pose"}, "friction, but none of pose has any"),
         ({"friction": "yes"}, "friction is 'yes'; expected True or False"),
-        ({"payload_frame": "hand"}, "payload frame 'hand' without a payload"),
+        ({"payload_frame": "hand"}, "payload_frame='hand' without a payload"),
         ({"payload_frame": "hnad", "arguments": "payload"}, "no link or frame named 'hnad'"),
     ],
 )
