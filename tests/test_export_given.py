@@ -84,6 +84,35 @@ def test_the_self_test_passes_with_arguments(arguments, dtype, tmp_path):
         assert said.count("max error 0.00e+00") == len(asked)
 
 
+@needs_compiler
+def test_c_takes_a_wrench_and_has_derivatives_by_what_is_given(tmp_path):
+    rng = np.random.default_rng(1)
+    q, qd, qdd, weights = rng.uniform(-2, 2, (4, 6))
+    (*_, payload), wrench = bodies(rng), rng.uniform(-9, 9, 6)
+    options = {
+        "arguments": ["payload", "wrench"],
+        "friction": True,
+        "payload_frame": "*/ camera",
+        "wrench_frame": "*/ camera",
+    }
+    asked = {"derivatives": ["derivative", "vjp"], "wrt": ["payload"]}
+    compiled, header = library(tmp_path, quantities="inverse_dynamics", **asked, **options)
+    state = q, qd, qdd, payload, wrench
+    tau = call(compiled.arm_inverse_dynamics, 6, *state)
+    frames = {"payload_frame": "*/ camera", "wrench_frame": "*/ camera", "friction": True}
+    expected = ROBOT.inverse_dynamics(q, qd, qdd, payload=payload, wrench=wrench, **frames)
+    np.testing.assert_allclose(tau, expected, rtol=0, atol=1e-13 * np.abs(expected).max())
+    J = call(compiled.arm_inverse_dynamics_derivative, (6, 10), *state)
+    expected = ROBOT.derivative("inverse_dynamics", "payload", **options)(*state)
+    np.testing.assert_allclose(J, expected, rtol=0, atol=1e-12 * np.abs(expected).max())
+    gradient = call(compiled.arm_inverse_dynamics_vjp, 10, *state, weights)
+    np.testing.assert_allclose(gradient, weights @ J, rtol=0, atol=1e-11 * np.abs(J).max())
+    text = " ".join(header.replace("\n *", " ").split())
+    assert "wrench holds fx, fy, fz [N], mx, my, mz [N m] that act on the arm at frame" in text
+    status, said = selftest(tmp_path, "arm")
+    assert status == 0 and said.count("passed") == 3
+
+
 def test_without_them_the_text_is_as_it_was():
     """Nothing is said of what was not asked for."""
     header = export.c_files(CHAIN, name="arm")["arm_dynamics.h"]
@@ -101,6 +130,8 @@ def test_without_them_the_text_is_as_it_was():
         ({"friction": True, "quantities": "pose"}, "friction, but none of pose has any"),
         ({"friction": "yes"}, "friction is 'yes'; expected True or False"),
         ({"payload_frame": "hand"}, "payload_frame='hand' without a payload"),
+        ({"wrench_frame": "hand"}, "wrench_frame='hand' without a wrench"),
+        ({"wrench_frame": "hnad", "arguments": "wrench"}, "no link or frame named 'hnad'"),
         ({"payload_frame": "hnad", "arguments": "payload"}, "no link or frame named 'hnad'"),
     ],
 )

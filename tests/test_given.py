@@ -18,7 +18,8 @@ from armdyn.chain.pose import Pose
 from armdyn.chain.random import _rotation
 from armdyn.quantities import QUANTITIES, given_to
 from armdyn.quantities.tasks import Task, cheapest, formula, program_cost, quantities_of, why_not
-from armdyn.spatial import Symmetric, Vector, linear
+from armdyn.spatial import Symmetric, Vector
+from armdyn.spatial.matrices import linear
 from tests.arms import moving, with_rotors
 
 DYNAMICS = [name for name, quantity in QUANTITIES.items() if "payload" in quantity.at_call]

@@ -18,7 +18,8 @@ from armdyn.program.tables import Products
 from armdyn.program.tangents import jvp
 from armdyn.program.tape import record
 from armdyn.quantities.tasks import Task, program, quantities_of
-from armdyn.spatial import Vector, products, select_lt, sincos, solve
+from armdyn.spatial import Vector, select_lt, sincos
+from armdyn.spatial.matrices import products, solve
 from tests.arms import with_rotors
 
 EPS = np.finfo(float).eps

@@ -11,10 +11,15 @@ import pytest
 
 from armdyn import Robot
 from armdyn.quantities.tasks import quantities_of
-from armdyn.robot import Compiled
+from armdyn.robot.compiled import Compiled
 from tests.test_robot import ROBOT
 
-QUANTITIES = [name for name, value in vars(Robot).items() if isinstance(value, Compiled)]
+QUANTITIES = [
+    name
+    for room in Robot.__mro__
+    for name, value in vars(room).items()
+    if isinstance(value, Compiled)
+]
 
 RIGHT = """
 import numpy as np

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from armdyn.spatial import Row, Scalar, Symmetric, Vector, sincos
+from armdyn.spatial import Row, Scalar, Symmetric, Vector, is_structural_zero, sincos
 
 Slopes = dict[int, Scalar]  # by the variable
 
@@ -86,19 +86,15 @@ class Dual:
         return Dual(value, slopes, self.level) if slopes else value
 
 
-def _is_zero(x: Scalar) -> bool:
-    return isinstance(x, int) and x == 0
-
-
 def _added(a: Slopes, b: Slopes) -> Slopes:
     total = dict(a)
     for k, slope in b.items():
         total[k] = total[k] + slope if k in total else slope
-    return {k: slope for k, slope in total.items() if not _is_zero(slope)}
+    return {k: slope for k, slope in total.items() if not is_structural_zero(slope)}
 
 
 def _scaled(factor: Scalar, slopes: Slopes) -> Slopes:
-    if _is_zero(factor):
+    if is_structural_zero(factor):
         return {}
     return {k: factor * slope for k, slope in slopes.items()}
 

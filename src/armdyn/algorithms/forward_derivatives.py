@@ -13,7 +13,8 @@ from collections.abc import Callable, Sequence
 from armdyn.algorithms import newton_euler, singh_base
 from armdyn.algorithms.forward_dynamics import with_rotors
 from armdyn.chain.arm import Arm
-from armdyn.spatial import Row, Scalar, inverse, times_matrix
+from armdyn.spatial import Row, Scalar
+from armdyn.spatial.matrices import inverse, times_matrix
 
 Matrices = tuple[list[Row], list[Row], list[Row]]
 Gravity = Callable[[Arm, Sequence[Scalar]], Row]

@@ -17,7 +17,8 @@ from armdyn.algorithms.forward_dynamics import MassMatrix, with_rotors
 from armdyn.algorithms.kinematics import jacobian
 from armdyn.chain.arm import Arm
 from armdyn.chain.checks import postures
-from armdyn.spatial import Row, Scalar, inverse, inverse_between, select_lt, symmetric_product
+from armdyn.spatial import Row, Scalar, select_lt
+from armdyn.spatial.matrices import inverse, inverse_between, symmetric_product
 
 MANY = 20  # joints beyond which articulated bodies cost less than M = L^T D L
 MOST = 1e12  # how many times heavier a direction may be, the others held; rounding leaves 1e16

@@ -18,7 +18,8 @@ from armdyn.algorithms.kinematics import Placed, frames_in_first
 from armdyn.algorithms.momentum import inertia, square
 from armdyn.algorithms.newton_euler import Wrench, accelerator, times
 from armdyn.chain.arm import Arm
-from armdyn.spatial import ZERO, Row, Scalar, Symmetric, Vector, joined, products
+from armdyn.spatial import ZERO, Row, Scalar, Symmetric, Vector
+from armdyn.spatial.matrices import joined, products
 
 
 class Twists(NamedTuple):

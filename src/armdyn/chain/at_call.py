@@ -14,7 +14,8 @@ from armdyn.chain.flat import flattened
 from armdyn.chain.inertia import Inertia
 from armdyn.chain.minimal import regrouped, seen_from_matrix
 from armdyn.errors import ModelError, cut, shorten
-from armdyn.spatial import Scalar, linear
+from armdyn.spatial import Scalar
+from armdyn.spatial.matrices import linear
 
 if TYPE_CHECKING:
     from armdyn.chain import Chain

@@ -16,7 +16,8 @@ import numpy as np
 from armdyn.chain import axes
 from armdyn.chain.inertia import Inertia
 from armdyn.chain.pose import rotation_about
-from armdyn.spatial import Row, Scalar, Symmetric, linear
+from armdyn.spatial import Row, Scalar, Symmetric
+from armdyn.spatial.matrices import linear
 
 if TYPE_CHECKING:
     from armdyn.chain import Chain

@@ -18,7 +18,8 @@ from armdyn.chain import axes
 from armdyn.chain.given import Triple
 from armdyn.chain.inertia import NAMES, ORDERS, Inertia
 from armdyn.chain.pose import Pose
-from armdyn.spatial import Scalar, linear
+from armdyn.spatial import Scalar
+from armdyn.spatial.matrices import linear
 
 if TYPE_CHECKING:
     from armdyn.chain import Chain, Joint
