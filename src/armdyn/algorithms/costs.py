@@ -89,6 +89,8 @@ COSTS: Mapping[str | tuple[str, ...], Mapping[str, Counted]] = {
         "lagrange": (12, (444, -1084, 627, 94, 27)),  # 2.25n^4+47/6n^3+52.25n^2-271/3n+37
         "momentum": (6, (-1452, 998, 57, 13)),  # 13/6n^3+9.5n^2+499/3n-242
         "momentum-tip": (6, (-1560, 1046, 57, 13)),  # 13/6n^3+9.5n^2+523/3n-260
+        "momentum-flat": (6, (-1506, 986, 57, 13)),  # 13/6n^3+9.5n^2+493/3n-251
+        "momentum-tip-flat": (6, (-1704, 1034, 57, 13)),  # 13/6n^3+9.5n^2+517/3n-284
     },
     "inverse_dynamics_derivatives": {
         "newton-euler": (1, (-135, -164, 304)),  # 304n^2-164n-135
