@@ -11,7 +11,8 @@ from pathlib import Path
 
 import numpy as np
 
-from armdyn.algorithms.catalogue import CATALOGUE, COSTS, TOGETHER, Asked, Method
+from armdyn.algorithms.catalogue import CATALOGUE, COSTS, TOGETHER, Asked
+from armdyn.algorithms.method import Method
 from armdyn.chain import Chain
 from armdyn.comparison.exactness import DIGITS, Reference, leaves, random_states
 from armdyn.counting import count, growth

@@ -28,7 +28,7 @@ from armdyn.output.files import unfinished
 from armdyn.program.c import Dtype, Function
 from armdyn.program.selftest import Draws, selftest
 from armdyn.quantities import QUANTITIES, Quantity, find
-from armdyn.quantities.tasks import Task, check_places, program
+from armdyn.quantities.tasks import Task, check_arguments, program
 
 if TYPE_CHECKING:
     from armdyn.robot import Robot
@@ -177,11 +177,7 @@ class Options(NamedTuple):
             )
         if self.friction and not any(q.friction for q in quantities.values()):
             raise MethodError(f"friction, but none of {every} has any")
-        taken = dict.fromkeys(name for q in quantities.values() for name in q.at_call)
-        for name in self.arguments:
-            if name not in taken:
-                raise MethodError(unknown("argument", name, taken, f" of {every}"))
-        check_places(self.arguments, self.payload_frame, self.wrench_frame)
+        check_arguments([*quantities], self.arguments, self.payload_frame, self.wrench_frame)
 
     def task(self, quantity: str, method: str | None) -> Task:
         """The task of a quantity with what concerns it."""

@@ -13,16 +13,14 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal
+from dataclasses import replace
+from typing import Any
 
 from armdyn.algorithms.coriolis import from_christoffel, slopes_from_christoffel
 from armdyn.algorithms.costs import COSTS
 from armdyn.algorithms.late import Late
+from armdyn.algorithms.method import Method, without_centres
 from armdyn.errors import MethodError, shorten, unknown
-
-if TYPE_CHECKING:
-    from armdyn.chain.arm import Arm
 
 # The modules whose functions stand in the rows below.
 articulated_body = Late("articulated_body")
@@ -51,8 +49,6 @@ singh_base = Late("singh_base")
 walker_orin = Late("walker_orin")
 zomaya_morris = Late("zomaya_morris")
 
-FAR = 100.0  # times the largest m |c|^2 that a body can have: it costs as much accuracy
-
 SUMS = "angles of parallel joints summed"
 FLAT = "bodies flat across their axes"
 BASE = "in base axes"
@@ -62,51 +58,6 @@ DUAL = "on dual numbers"
 ALIASES = {"rnea": "newton-euler", "aba": "articulated-body"}
 
 Asked = str | tuple[str, ...]  # a quantity, or several that are computed together
-
-
-@dataclass(frozen=True)
-class Method:
-    """One way to compute one quantity.
-
-    Attributes:
-        name: as users call it.
-        function: takes an Arm and the state; returns nested lists of scalars.
-        paper: key in ``docs/references.bib``; "armdyn" for our own.
-        where: the equations or table of that paper.
-        view: the parameters it sees, "natural", "minimal", "flat", which are minimal too, or
-            "mixed", which are minimal but for a payload given at the call.
-        exact: False for an approximation, which is never chosen by itself.
-        of: the quantities that it is made of. A robot computes each by the method of the same name
-            or, where there is none, by the cheapest; ``function`` computes them as the paper does.
-        join: makes such a function of functions that compute these quantities.
-        refuses: why it does not apply to an arm, given its natural view; None if it does.
-        registered: whether a user brought it, so that it is chosen only where it proves right.
-    """
-
-    name: str
-    function: Callable[..., Any]
-    paper: str
-    where: str = ""
-    view: Literal["natural", "minimal", "mixed", "flat"] = "natural"
-    exact: bool = True
-    of: tuple[str, ...] = ()
-    join: Callable[..., Callable[..., Any]] | None = None
-    refuses: Callable[[Arm], str | None] = lambda arm: None
-    registered: bool = False
-
-
-def without_centres(arm: Arm) -> str | None:
-    """Why a method about centres of mass does not apply: a link, read with "warn", has none.
-
-    Or one so far away that no body of its inertia has it, and what is computed there cancels: of
-    any body m |c|^2 is at most half the trace of its tensor.
-    """
-    links = zip(arm.mass, arm.first_moment, arm.inertia, strict=True)
-    for i, (m, h, J) in enumerate(links, start=1):
-        if m < 0 or h @ h > FAR * m * max(0.0, J.xx + J.yy + J.zz):
-            moment = ", ".join(f"{x:g}" for x in h)
-            return f"link {i} has no centre of mass (mass {m:g} kg, first moment ({moment}) kg m)"
-    return None
 
 
 CATALOGUE: dict[str, tuple[Method, ...]] = {

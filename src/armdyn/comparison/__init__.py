@@ -12,7 +12,8 @@ import numpy as np
 
 from armdyn import engine
 from armdyn.algorithms import catalogue
-from armdyn.algorithms.catalogue import ALIASES, Method
+from armdyn.algorithms.catalogue import ALIASES
+from armdyn.algorithms.method import Method
 from armdyn.chain import Chain
 from armdyn.comparison import stopwatch
 from armdyn.comparison.exactness import DIGITS, Reference, random_states

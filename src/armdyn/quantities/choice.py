@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from armdyn.algorithms import catalogue
-from armdyn.algorithms.catalogue import Method
+from armdyn.algorithms.method import Method
 from armdyn.chain import Chain
 from armdyn.errors import MethodError, shorten, warn
 from armdyn.quantities import Formula, find, reference, sizes

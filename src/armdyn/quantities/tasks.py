@@ -11,10 +11,10 @@ from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
 from armdyn.algorithms import catalogue
-from armdyn.algorithms.catalogue import Method, without_centres
+from armdyn.algorithms.method import Method, without_centres
 from armdyn.chain import Chain
 from armdyn.chain.at_call import NOTHING, AtCall, loaded_link
-from armdyn.errors import MethodError, TraceError, listed, shorten
+from armdyn.errors import MethodError, TraceError, listed, shorten, unknown
 from armdyn.program.passes import cost, drop_unused
 from armdyn.program.program import Program
 from armdyn.program.tape import record
@@ -112,6 +112,20 @@ class Task(NamedTuple):
         if "payload" in self.given:
             loaded_link(chain, self.payload_frame)
         chain.find_frame(self.wrench_frame)
+
+
+def check_arguments(
+    quantities: Sequence[str],
+    names: Sequence[str],
+    payload_frame: object = None,
+    wrench_frame: object = None,
+) -> None:
+    """Refuse what none of the quantities takes at the call, and the frame of what is not given."""
+    taken = dict.fromkeys(name for quantity in quantities for name in find(quantity).at_call)
+    for name in names:
+        if name not in taken:
+            raise MethodError(unknown("argument", name, taken, f" of {listed(quantities)}"))
+    check_places(names, payload_frame, wrench_frame)
 
 
 def check_places(given: Sequence[str], payload_frame: object, wrench_frame: object) -> None:

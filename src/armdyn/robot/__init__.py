@@ -13,10 +13,10 @@ from armdyn.chain import Chain
 from armdyn.chain.minimal import MinimalParameters
 from armdyn.engine import function as compiled_function
 from armdyn.engine.payloads import Check, Payloads
-from armdyn.errors import MethodError, as_names, listed, unknown
+from armdyn.errors import MethodError, as_names
 from armdyn.quantities import find
 from armdyn.quantities.registered import refusal
-from armdyn.quantities.tasks import Task, cheapest, check_places, program_cost
+from armdyn.quantities.tasks import Task, cheapest, check_arguments, program_cost
 from armdyn.robot.dynamics import Dynamics
 from armdyn.robot.kinematics import Kinematics
 from armdyn.robot.options import Options, checked, warn_if_approximate, with_options
@@ -166,11 +166,7 @@ class Robot(Dynamics, Kinematics):
         if not quantities:
             raise MethodError("function() takes the names of quantities, at least one")
         names = as_names("arguments", arguments)
-        taken = dict.fromkeys(name for quantity in quantities for name in find(quantity).at_call)
-        for name in names:
-            if name not in taken:
-                raise MethodError(unknown("argument", name, taken, f" of {listed(quantities)}"))
-        check_places(names, payload_frame, wrench_frame)
+        check_arguments(quantities, names, payload_frame, wrench_frame)
         tasks = (Task.with_given(x, names, payload_frame, wrench_frame) for x in quantities)
         return self._do(*tasks)
 
@@ -186,8 +182,12 @@ class Robot(Dynamics, Kinematics):
         **options: Any,
     ) -> Callable[..., Any]:
         """The function of the state that answers a call with these options."""
-        arrays = {"payload": payload, "gravity": gravity, "parameters": parameters}
-        arrays["wrench"] = wrench
+        arrays = {
+            "payload": payload,
+            "gravity": gravity,
+            "parameters": parameters,
+            "wrench": wrench,
+        }
         names = tuple(name for name, value in arrays.items() if value is not None)
         task = Task(quantity, given=names, **options)
         function = self._functions.get((task,)) if not options else None

@@ -10,7 +10,7 @@ import numpy as np
 from armdyn.algorithms import catalogue
 from armdyn.errors import MethodError, as_names, shorten, unknown, warn
 from armdyn.quantities import AXES, find, given_to
-from armdyn.quantities.tasks import Task
+from armdyn.quantities.tasks import Task, check_arguments
 from armdyn.robot.compiled import Axes
 
 
@@ -64,9 +64,7 @@ def with_options(quantity: str, options: Mapping[str, Any]) -> Task:
             raise MethodError(unknown(f"option of {quantity}", option, [x for x in has if has[x]]))
     rest = dict(options)
     names = as_names("arguments", rest.pop("arguments", ()))
-    for name in names:
-        if name not in asked.at_call:
-            raise MethodError(unknown("argument", name, asked.at_call, f" of {quantity}"))
+    check_arguments([quantity], names, rest.get("payload_frame"), rest.get("wrench_frame"))
     return checked(Task(quantity, given=given_to(quantity, names), **rest))
 
 
