@@ -12,8 +12,9 @@ from armdyn.algorithms import newton_euler
 from armdyn.algorithms.catalogue import CATALOGUE
 from armdyn.chain.random import STRUCTURES
 from armdyn.comparison.exactness import DIGITS, leaves, random_states
+from armdyn.program.program import Op
 from armdyn.quantities import QUANTITIES
-from armdyn.quantities.tasks import Task, formula
+from armdyn.quantities.tasks import Task, formula, program
 from tests.arms import with_rotors
 from tests.interpreting import LEAST
 
@@ -227,6 +228,18 @@ def test_mass_matrix_derivative_is_the_sum_of_two_symbols():
     np.testing.assert_allclose(
         robot.mass_matrix_derivative(q), Gamma + Gamma.swapaxes(0, 1), atol=1e-13
     )
+
+
+@pytest.mark.parametrize("quantity, method", [(FIRST, "singh-base"), (FORWARD, "ldl")])
+def test_long_arms_have_tables_of_products(quantity, method):
+    """As loops, compiled, what the formula gives on floats, below the diagonals and above them."""
+    chain = with_rotors(Chain.random(16, "RRRRPRRRRRRRRRRR", seed=3))
+    state = np.random.default_rng(2).uniform(-1, 1, (3, 16))
+    task = Task(quantity, method).settled(chain)
+    assert any(each.op is Op.PRODUCTS for each in program(chain, [task]).instructions)
+    truth = formula(chain, float, task)(*state.tolist())
+    found = getattr(Robot(chain), quantity)(*state, method=method)
+    close(found, [np.array(x, float) for x in truth], 1e-9 if quantity == FORWARD else 1e-12)
 
 
 # Quantities of several results are quantities like others ----------------------------------------
