@@ -17,8 +17,10 @@ llvm.initialize_native_target()
 llvm.initialize_native_asmprinter()
 
 BATCH = """
-define void @batch(ptr %in, ptr %out, i64 %count) {{
+define void @batch(ptr %in, ptr %out, i64 %given) {{
 start:
+  %minus = sub i64 0, %given
+  %count = call i64 @llvm.smax.i64(i64 %given, i64 %minus)
 {allocate}  br label %test
 test:
   %i = phi i64 [0, %start], [%next, %body]
@@ -31,6 +33,7 @@ body:
 end:
   ret void
 }}
+declare i64 @llvm.smax.i64(i64, i64)
 """
 SPIN = """
 define void @batch(ptr %in, ptr %out, i64 %count) {

@@ -11,6 +11,8 @@ import numpy as np
 import pytest
 
 import armdyn
+from armdyn.quantities import reference
+from benchmarks import accuracy, methods
 from benchmarks.accuracy import Terms
 from benchmarks.arms import ARMS, arm, states, urdf
 from benchmarks.figures import Figure, Results, exponent, figures
@@ -68,6 +70,40 @@ def test_terms_are_summed_by_absolute_value():
     assert difference.size == 29.0  # (3 + 2)(3 + 2) + 4
     assert (a / b).value == -1.5
     assert (a / b).size == 1.5
+
+
+def test_the_truth_of_accuracy_is_the_method_that_judges_the_others(monkeypatch):
+    asked = []
+    plain = accuracy.formula
+
+    def formula(chain, number, task):
+        asked.append((number, task))
+        return plain(chain, number, task)
+
+    monkeypatch.setattr(accuracy, "formula", formula)
+    found = accuracy.accuracy(("two_link",), 1, ("float64",))
+    assert all(row.error < 50 for row in found)
+    chain = armdyn.load("two_link").chain
+    truths = {task.quantity: task.method for number, task in asked if number is not Terms}
+    judged = {name for name, method in truths.items() if method} - {"mass_matrix", "bias"}
+    assert judged == {"christoffel", "coriolis_matrix", "gravity", "inverse_dynamics"}
+    assert all(truths[name] == reference(chain, name) for name in judged)
+
+
+def test_methods_are_timed_rolled_and_unrolled_with_kinematics_and_without(tmp_path, capsys):
+    where = tmp_path / "rows.json"
+    asked = ["--methods", "crba,gdahj,hybrid", "--sizes", "3,9", "--rounds", "1"]
+    methods.main([*asked, "--json", str(where)])  # which compares all with each other
+    rows = [methods.Row(**row) for row in json.loads(where.read_text())["rows"]]
+    forms = {(row.method, row.n, row.rolled, row.kinematics) for row in rows}
+    assert len(forms) == len(rows) == 2 * 2 * 5  # the table of two of three can be rolled
+    assert not any(row.rolled for row in rows if row.method == "crba")
+    assert all(row.seconds > 0 for row in rows)
+    size = {(row.method, row.n, row.rolled, row.kinematics): row.instructions for row in rows}
+    for (method, n, rolled, kinematics), instructions in size.items():
+        if kinematics:
+            assert instructions > size[method, n, rolled, False]
+    assert "gdahj, unrolled/rolled" in capsys.readouterr().out
 
 
 def test_calls_take_turns_with_what_they_were_given():

@@ -173,13 +173,14 @@ def test_large_batches_use_the_threads_they_are_given(front, monkeypatch):
         blocks, "side_by_side", lambda parts: (used.append(len(parts)), spread(parts))[1]
     )
     monkeypatch.setattr(workers, "cores", lambda: 3)
-    large = np.ones((8 * g.few + 1, N), int)  # by the careful path on any front
+    swapped = np.dtype(float).newbyteorder()  # by the careful path on any front
+    large = np.ones((8 * g.few + 1, N), swapped)
     g(large)
     g(np.ones((1, 1, N)))
     monkeypatch.setenv("ARMDYN_NUM_THREADS", " 2 ")
     g(large)
     g(large, threads=5)
-    g(np.ones((4, N), int), threads=9)
+    g(np.ones((4, N), swapped), threads=9)
     assert [k for k in used if k > 1] == [3, 2, 5, 4]
     for wrong in "0", "-1", "many", "1.5":
         monkeypatch.setenv("ARMDYN_NUM_THREADS", wrong)

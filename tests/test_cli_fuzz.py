@@ -5,14 +5,16 @@ import io
 import os
 from importlib import import_module
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import armdyn
 from armdyn import cli, comparison
-from armdyn.cli import main, simulate, tables
+from armdyn.cli import excite, identify, main, simulate, tables
 from armdyn.comparison import stopwatch
+from armdyn.identification.moments import Moments
 from tests.interpreting import interpret
 
 LONG = "x" * 5000
@@ -46,8 +48,9 @@ for command in cli.COMMANDS:
     OPTIONS[command] = sorted(name for action in parser._actions for name in action.option_strings)
     FLAGS |= {a.option_strings[0] for a in parser._actions if a.nargs == 0}
 FRONTS = {  # with what is quick
-    **dict.fromkeys(("show", "simulate", "export"), ["two_link"]),
+    **dict.fromkeys(("show", "simulate", "excite", "export"), ["two_link"]),
     "compare": ["two_link", "--quantity=gravity"],
+    "identify": ["two_link", "log.npz"],
 }
 value = st.one_of(
     *map(st.sampled_from, (WORDS, NUMBERS, LISTS, ARMS, LINKS, NAMES, PAIRS, FILES)),
@@ -57,7 +60,9 @@ value = st.one_of(
 
 
 KINDS = {  # what an option is made for, where that is not numbers
-    **dict.fromkeys(("--plot", "--save", "--output", "-o", "--name"), FILES),
+    **dict.fromkeys(
+        ("--plot", "--save", "--output", "-o", "--name", "--moments", "--hold-out"), FILES
+    ),
     **dict.fromkeys(("--quantity", "--methods", "--method"), NAMES + PAIRS),
     **dict.fromkeys(("--base", "--tip", "--lock"), LINKS),
     **dict.fromkeys(("--q0", "--qd0", "--tau", "--target", "--kp", "--kd", "--speed"), LISTS),
@@ -99,6 +104,15 @@ def quick(tmp_path_factory):
         patch.chdir(folder)
         motion = armdyn.simulate(robot, [0.0, 0.0], t=0.01, dt=1e-3)
         patch.setattr(simulate, "simulate", lambda *arguments, **options: motion)
+        telling = armdyn.excite(robot, 1.0, harmonics=2, friction=False, offsets=False)
+        patch.setattr(excite, "excite", lambda *arguments, **options: telling)
+        samples = telling.sample(100)
+        tau = robot.inverse_dynamics(*samples[1:])
+        np.savez("log.npz", **samples._asdict(), tau=tau)
+        found = armdyn.identify(robot, armdyn.Log.read("log.npz"))
+        patch.setattr(identify, "identify", lambda *arguments, **options: found)
+        patch.setattr(identify, "summed", lambda *arguments: found.moments)
+        patch.setattr(Moments, "fit", lambda *arguments, **options: found)
         counted = tables.made(["zomaya1988"])
         patch.setattr(tables, "made", lambda keys: counted)
         interpret(patch)

@@ -59,6 +59,24 @@ def same_bits(found, expected):
         np.testing.assert_array_equal(a.view(f"u{a.itemsize}"), b.view(f"u{b.itemsize}"))
 
 
+@pytest.mark.parametrize(
+    ("dtype", "lanes"),
+    [("float64", 2), ("float64", 4), ("float64", 8), ("float32", 4)]
+    + [("float32", 8), ("float32", 16)],
+)
+def test_rows_of_every_width_come_and_go_on_vectors_of_every_length(dtype, lanes):
+    for width in range(1, lanes + 3):
+        program = record(lambda q: [x + 1 for x in q[::-1]], {"q": width})
+        code = jit.LoadedCode(jit.assemble(drivers.batch(program, dtype, lanes)), "batch")
+        count = 3 * lanes + 1
+        q = np.arange(count * width, dtype=dtype).reshape(count, width)
+        out = np.full((count + 2, width), -1, dtype)
+        given, taken = ((ctypes.c_void_p * 1)(x.ctypes.data) for x in (q, out[1:]))
+        CALLS["batch"](code.address)(given, taken, count)
+        np.testing.assert_array_equal(out[1:-1], q[:, ::-1] + 1)
+        assert (out[[0, -1]] == -1).all()
+
+
 # Sines and cosines -------------------------------------------------------------------------------
 
 

@@ -12,7 +12,7 @@ import threading
 import numpy as np
 import pytest
 
-from armdyn.engine import calls, workers
+from armdyn.engine import blocks, calls, workers
 from armdyn.errors import ShapeError
 from tests.kernels import N, Polynomials, assert_same_bits, function, states
 
@@ -93,6 +93,32 @@ def test_a_batch_has_the_threads_it_is_given(gathering, monkeypatch):
     for wrong in (0, -3, True, 1.5, "2"):
         with pytest.raises(ShapeError, match="threads is .*; expected a whole number"):
             f(many, threads=wrong)
+
+
+def test_a_batch_of_any_shape_has_the_threads_it_is_given(gathering, monkeypatch):
+    f = Kernel(gathering).f
+    monkeypatch.setattr(workers, "cores", lambda: 3)
+    monkeypatch.delenv("ARMDYN_NUM_THREADS", raising=False)
+    monkeypatch.setattr(blocks, "side_by_side", None)  # Python's own threads are not asked
+    numbers = np.arange(100_000.0)
+    shapes = {
+        "strided": numbers[::2, None],
+        "backwards": numbers[::-1, None],
+        "integers": numbers.astype(int)[:, None],
+        "not aligned": np.frombuffer(b"x" + numbers.tobytes(), np.uint8)[1:].view(float)[:, None],
+        "grid": numbers.reshape(100, 10, 100).transpose(1, 2, 0)[..., None],
+    }
+    for name, many in shapes.items():
+        right = np.ascontiguousarray(many, float)
+        for threads in 2, 4, None:
+            gathering.seen, gathering.expected = set(), threads or 3
+            assert_same_bits(f(many, threads=threads), right)
+            assert len(gathering.seen) == gathering.expected, name
+        wide = np.zeros((*many.shape[:-1], 2))
+        f(many, out=wide[..., 1:], threads=2)
+        assert_same_bits(wide[..., 1:], right)
+        assert not wide[..., 0].any()
+    assert gathering.threads(1, f, np.arange(100.0)[::-1, None]) == 1  # would not pay
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])

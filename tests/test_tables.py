@@ -269,7 +269,7 @@ def test_what_a_solution_writes_over_others_still_have(n, looped):
         same_every_way(program, dtype, inputs, expected)
 
 
-@pytest.mark.parametrize("n", [1, 9, 17])
+@pytest.mark.parametrize("n", [1, 9, 17, 18, 19, 20])
 def test_loops_have_the_bits_of_unrolled_code_in_float32(n, looped):
     program = place_fma(table_and_solution(n))
     inputs = awkward(program)

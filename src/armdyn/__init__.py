@@ -24,7 +24,11 @@ if TYPE_CHECKING:  # "as" says to type checkers that a name is public
     from armdyn.errors import ShapeError as ShapeError
     from armdyn.errors import SimulationError as SimulationError
     from armdyn.errors import TraceError as TraceError
+    from armdyn.identification import identify as identify
+    from armdyn.identification.excitation import excite as excite
     from armdyn.identification.logs import Log as Log
+    from armdyn.identification.moments import Moments as Moments
+    from armdyn.identification.results import Identification as Identification
     from armdyn.loaders import load as load
     from armdyn.loaders import robots as robots
     from armdyn.quantities.registered import register as register
@@ -60,10 +64,12 @@ _HOMES = {  # of the public names; a room is imported when a name of it is first
     "Chain": "chain",
     "Count": "counting",
     "ExportError": "errors",
+    "Identification": "identification.results",
     "IdentificationError": "errors",
     "Log": "identification.logs",
     "MethodError": "errors",
     "ModelError": "errors",
+    "Moments": "identification.moments",
     "Robot": "robot",
     "ShapeError": "errors",
     "SimulationError": "errors",
@@ -72,6 +78,8 @@ _HOMES = {  # of the public names; a room is imported when a name of it is first
     "compile": "engine.recorded",
     "controllers": "simulation",
     "count": "counting",
+    "excite": "identification.excitation",
+    "identify": "identification",
     "info": "engine",
     "linearize": "simulation.linear",
     "load": "loaders",

@@ -67,7 +67,8 @@ def end_of_sums(arm: Arm) -> int:
 def turned_on(turn: Rotation, R: Rotation) -> Rotation:
     """R(phi) one joint further, by the addition theorem, 4M2A: no sine beyond the joints' own.
 
-    An antiparallel joint (Cb = -1) takes the angle so far off its own.
+    Those of phi itself would save these operations, and take as long as 20 in a batch. An
+    antiparallel joint (Cb = -1) takes the angle so far off its own.
     """
     C = turn.C * R.C - R.Cb * (turn.S * R.S)
     S = turn.C * R.S + R.Cb * (turn.S * R.C)

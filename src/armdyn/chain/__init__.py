@@ -16,7 +16,7 @@ from armdyn.chain.arm import Arm
 from armdyn.chain.at_call import NOTHING, AtCall, View
 from armdyn.chain.dh import EARTH
 from armdyn.chain.inertia import Inertia
-from armdyn.chain.minimal import members_of
+from armdyn.chain.minimal import MinimalParameters
 from armdyn.chain.parts import File, Frame, Joint, Link, assign, locked_at
 from armdyn.chain.pose import IDENTITY, Pose
 from armdyn.errors import ModelError, cut, shorten, unknown, warn, whole
@@ -168,7 +168,7 @@ class Chain:
     @cached_property
     def minimal_count(self) -> int:
         """The number of minimal parameters."""
-        return sum(map(len, members_of(self)))
+        return len(MinimalParameters(self))
 
     @cached_property
     def _views(self) -> dict[tuple[View, bool], list[Inertia]]:

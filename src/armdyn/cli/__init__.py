@@ -19,7 +19,10 @@ from typing import Any, NoReturn
 import armdyn
 from armdyn.errors import ArmdynError, cut, shorten, unknown
 
-COMMANDS = ("robots", "show", "eval", "compare", "tables", "simulate", "export")
+COMMANDS = (
+    *("robots", "show", "eval", "compare", "tables"),
+    *("simulate", "excite", "identify", "export"),
+)
 LONGEST = 600  # characters of a complaint
 WRONG, INTERRUPTED = 2, 130  # exit statuses
 

@@ -19,6 +19,7 @@
 
 #define INTERFACE 4 /* of what this module offers; armdyn/engine/calls.py expects the same */
 
+#define CACHES 16000000 /* bytes; larger results go past them, see armdyn/program/streams.py */
 #define READABLE (NPY_ARRAY_C_CONTIGUOUS | NPY_ARRAY_ALIGNED)
 #define WRITABLE (READABLE | NPY_ARRAY_WRITEABLE)
 
@@ -263,7 +264,18 @@ typedef struct {
     const Call *call;
     const Kernels *kernels;
     npy_intp share; /* the states of a part */
+    int sign;       /* of the counts that kernels are given: -1 where results outgrow the caches */
 } Spread;
+
+/* Whether the results of a call are larger than what one core usually has of all caches. */
+static int
+outgrow_caches(const Function *self, const Call *call)
+{
+    npy_intp numbers = 0, size = call->type == NPY_FLOAT ? sizeof(float) : sizeof(double);
+    for (int k = 0; k < self->results; k++)
+        numbers += self->shapes[k].numbers;
+    return call->count > CACHES / (numbers * size);
+}
 
 static void
 do_share(const void *data, int64_t part)
@@ -279,26 +291,27 @@ do_share(const void *data, int64_t part)
     for (int k = 0; k < self->results; k++)
         to[k] = call->to[k] + offset * self->shapes[k].numbers;
     all->kernels->batch((const void *const *)in, (void *const *)to,
-                        left < all->share ? left : all->share);
+                        all->sign * (left < all->share ? left : all->share));
 }
 
 /* On the threads of a call, which are one or more. */
 static void
 run_batch(const Function *self, const Call *call, const Kernels *kernels)
 {
+    int sign = outgrow_caches(self, call) ? -1 : 1;
     Py_BEGIN_ALLOW_THREADS
     if (call->threads == 1) { /* in nanoseconds, as small batches want it */
-        kernels->batch((const void *const *)call->in, (void *const *)call->to, call->count);
+        kernels->batch((const void *const *)call->in, (void *const *)call->to, sign * call->count);
     }
     else {
-        Spread all = {self, call, kernels, pool_share(call->count, call->threads, PY_SSIZE_T_MAX)};
+        npy_intp share = pool_share(call->count, call->threads, PY_SSIZE_T_MAX);
+        Spread all = {self, call, kernels, share, sign};
         pool_run(do_share, &all, (call->count + all.share - 1) / all.share, call->threads);
     }
     Py_END_ALLOW_THREADS
 }
 
-/* How many threads a large batch has that asks for no number; 0 with an error set. */
-static Py_ssize_t
+Py_ssize_t
 default_threads(void)
 {
     static PyObject *workers; /* never let go */

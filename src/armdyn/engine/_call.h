@@ -78,6 +78,9 @@ kernels_for(const Function *self, const Call *call)
 /* New arrays for all results, one array or a tuple of them; call->to says where they lie. */
 OURS PyObject *new_results(Function *self, Call *call);
 
+/* How many threads a large batch has that asks for no number; 0 with an error set. */
+OURS Py_ssize_t default_threads(void);
+
 /* Answers a call, looked at no further than its keywords, whose arguments are not plain but still
    arrays or lists of numbers. NULL: it is to be handed on, or an error is set. */
 OURS PyObject *answer_any_shape(Function *self, Call *call, PyObject *const *values);

@@ -111,7 +111,7 @@ split_into_rows(Rows *rows, const View *view, int batch_axes, int kernel_type)
     merge_axes(&rows->batch, &view->axes, 0, batch_axes);
     merge_axes(&rows->row, &view->axes, batch_axes, view->axes.count);
     rows->data = view->data;
-    rows->buffer = NULL;
+    rows->buffer = 0;
     rows->size = rows->bytes = size_of(kernel_type);
     for (int i = batch_axes; i < view->axes.count; i++)
         rows->bytes *= view->axes.lengths[i];
@@ -162,12 +162,12 @@ copy_stretch(const Rows *rows, char *array, char *buffer, npy_intp count, int to
 
 /* Copies a block of states between the array and the buffer. */
 static void
-copy_block(const Rows *rows, npy_intp first, npy_intp count, int to_array)
+copy_block(const Rows *rows, char *buffer, npy_intp first, npy_intp count, int to_array)
 {
     const Axes *batch = &rows->batch;
     int last = batch->count - 1;
     npy_intp at[MAX_AXES];
-    char *array = rows->data, *buffer = rows->buffer;
+    char *array = rows->data;
     for (int i = last; i >= 0; i--) {
         at[i] = first % batch->lengths[i];
         first /= batch->lengths[i];
@@ -210,21 +210,21 @@ run_block(const Run *run, char **places, npy_intp count)
 }
 
 void
-run_over_rows(const Run *run)
+run_over_rows(const Run *run, npy_intp first, npy_intp end, char *buffers)
 {
     char *places[MAX_INPUTS + MAX_RESULTS];
     int all = run->inputs + run->results;
-    for (npy_intp first = 0; first < run->count; first += run->block) {
-        npy_intp left = run->count - first, count = left < run->block ? left : run->block;
+    for (npy_intp at = first; at < end; at += run->block) {
+        npy_intp left = end - at, count = left < run->block ? left : run->block;
         for (int k = 0; k < all; k++) {
             const Rows *rows = &run->rows[k];
-            places[k] = rows->copy ? rows->buffer : rows->data + first * rows->bytes;
-            if (k < run->inputs && rows->copy && (first == 0 || !is_still(rows)))
-                copy_block(rows, first, count, 0);
+            places[k] = rows->copy ? buffers + rows->buffer : rows->data + at * rows->bytes;
+            if (k < run->inputs && rows->copy && (at == first || !is_still(rows)))
+                copy_block(rows, places[k], at, count, 0);
         }
         run_block(run, places, count);
         for (int k = run->inputs; k < all; k++)
             if (run->rows[k].copy)
-                copy_block(&run->rows[k], first, count, 1);
+                copy_block(&run->rows[k], buffers + run->rows[k].buffer, at, count, 1);
     }
 }

@@ -55,7 +55,7 @@ typedef struct {
     Copy copy;      /* NULL where the kernel uses it in place */
     npy_intp size;  /* bytes of a number, as a kernel wants it */
     npy_intp bytes; /* of one state, as a kernel wants it */
-    char *buffer;
+    npy_intp buffer; /* where in the memory for buffers its own begins */
 } Rows;
 
 /* What is run over rows. */
@@ -64,8 +64,9 @@ typedef struct {
     int inputs;
     int results;
     Rows *rows; /* of the arguments, then of the results */
-    npy_intp count; /* states */
-    npy_intp block; /* states in a buffer */
+    npy_intp count;   /* states */
+    npy_intp block;   /* states in a buffer */
+    npy_intp buffers; /* bytes of all of them, 0 where none is needed */
 } Run;
 
 /* The bytes of a number, 0 for a type that is not read here. */
@@ -74,7 +75,7 @@ OURS int size_of(int type);
 /* Splits an array into its batch axes, the first ones, and the axes of a state. */
 OURS void split_into_rows(Rows *rows, const View *view, int batch_axes, int kernel_type);
 
-/* Runs a kernel over all states, block by block. */
-OURS void run_over_rows(const Run *run);
+/* Runs a kernel over the states from first to end, block by block, by way of these buffers. */
+OURS void run_over_rows(const Run *run, npy_intp first, npy_intp end, char *buffers);
 
 #endif

@@ -8,8 +8,7 @@
 #define NO_IMPORT_ARRAY
 #include "_call.h"
 
-#define ALONE 8 /* times as many states as a plain batch stay on the calling thread: the threads of
-                   the careful path, which larger ones go to, are slower to start */
+#include "_pool.h"
 
 #include <string.h>
 
@@ -346,9 +345,9 @@ split_outputs(const Function *self, const Call *call, const View *inputs, Rows *
     return 1;
 }
 
-/* Buffers for all rows that are not used in place. */
-static int
-take_buffers(Run *run, Memory *memory)
+/* Finds room for the buffers of all rows that are not used in place. */
+static void
+place_buffers(Run *run)
 {
     size_t bytes = 0; /* of a state */
     int all = run->inputs + run->results;
@@ -356,21 +355,21 @@ take_buffers(Run *run, Memory *memory)
         if (run->rows[k].copy)
             bytes += run->rows[k].bytes;
     run->block = run->count;
+    run->buffers = 0;
     if (!bytes)
-        return 1;
+        return;
     npy_intp most = BLOCK_BYTES / bytes / LEAST_BLOCK * LEAST_BLOCK;
     if (most < LEAST_BLOCK)
         most = LEAST_BLOCK;
     if (run->block > most)
         run->block = most;
-    char *next = take(memory, run->block * bytes + all * ALIGNMENT);
-    for (int k = 0; next && k < all; k++) {
+    for (int k = 0; k < all; k++) {
         if (!run->rows[k].copy)
             continue;
-        run->rows[k].buffer = next;
-        next += (run->block * run->rows[k].bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+        run->rows[k].buffer = run->buffers;
+        run->buffers +=
+            (run->block * run->rows[k].bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
     }
-    return next != NULL;
 }
 
 /* New arrays for the results, as rows. */
@@ -394,8 +393,6 @@ prepare(const Function *self, Call *call, PyObject *const *values, Run *run, Axe
     View views[MAX_INPUTS];
     if (!view_inputs(self, call, values, views, batch))
         return 0;
-    if (call->threads > 1 || (!call->threads && call->count > ALONE * self->few))
-        return 0;
     const Kernels *kernels = kernels_for(self, call);
     if (!kernels)
         return 0;
@@ -418,7 +415,44 @@ prepare(const Function *self, Call *call, PyObject *const *values, Run *run, Axe
         run->rows[self->inputs + k].copy = NULL;
     if (call->out && !split_outputs(self, call, views, run->rows + self->inputs))
         return 0;
-    return take_buffers(run, memory);
+    place_buffers(run);
+    return 1;
+}
+
+/* A run in the pool. */
+typedef struct {
+    const Run *run;
+    npy_intp share;      /* the states of a part */
+    volatile int failed; /* some part had no memory for its buffers */
+} Shares;
+
+static void
+do_share(const void *data, int64_t part)
+{
+    Shares *all = (Shares *)data;
+    const Run *run = all->run;
+    npy_intp first = part * all->share, left = run->count - first;
+    char *taken = PyMem_RawMalloc(run->buffers + ALIGNMENT);
+    if (!taken) {
+        all->failed = 1;
+        return;
+    }
+    char *buffers = taken + (ALIGNMENT - (uintptr_t)taken % ALIGNMENT) % ALIGNMENT;
+    run_over_rows(run, first, first + (left < all->share ? left : all->share), buffers);
+    PyMem_RawFree(taken);
+}
+
+/* Runs over all states, on so many threads where memory allows it. */
+static void
+run_on_threads(const Run *run, Py_ssize_t threads, char *buffers)
+{
+    Shares all = {run, 0, threads == 1};
+    if (threads > 1) {
+        all.share = pool_share(run->count, threads, PY_SSIZE_T_MAX);
+        pool_run(do_share, &all, (run->count + all.share - 1) / all.share, threads);
+    }
+    if (all.failed)
+        run_over_rows(run, 0, run->count, buffers);
 }
 
 PyObject *
@@ -427,18 +461,21 @@ answer_any_shape(Function *self, Call *call, PyObject *const *values)
     Memory memory;
     Axes batch;
     Run run;
+    char *buffers = NULL;
     PyObject *results = NULL;
     memory.used = 0;
     memory.pieces = 0;
-    if (prepare(self, call, values, &run, &batch, &memory))
+    if (prepare(self, call, values, &run, &batch, &memory) &&
+        (buffers = take(&memory, run.buffers)) &&
+        (call->threads || (call->threads = call->count > self->few ? default_threads() : 1)))
         results = call->out ? Py_NewRef(call->out)
                             : split_new_results(self, call, run.rows + self->inputs);
     if (results && !run.kernels.batch) {
-        run_over_rows(&run);
+        run_over_rows(&run, 0, run.count, buffers);
     }
     else if (results) {
         Py_BEGIN_ALLOW_THREADS
-        run_over_rows(&run);
+        run_on_threads(&run, call->threads, buffers);
         Py_END_ALLOW_THREADS
     }
     give_back(&memory);

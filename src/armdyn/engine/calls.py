@@ -6,7 +6,8 @@ A kernel reads and writes plain memory, without checks and without Python:
     void batch (const T *const *in, T *const *out, int64_t count)   count states, one after another
 
 in[k] points to the k-th argument, out[k] to the k-th result, state after state in C order; T is
-double or float. ``Function`` makes of them what users call: ``f(*arrays, out=None, threads=None)``.
+double or float. A negative count says that the results of the call outgrow the caches; they are the
+same. ``Function`` makes of them what users call: ``f(*arrays, out=None, threads=None)``.
 
 A call takes one of two paths. Both run the same kernels, so a result has the same bits whichever
 path it came by.

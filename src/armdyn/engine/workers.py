@@ -1,8 +1,10 @@
 """Workers: the parts of a batch, done side by side.
 
-These are the workers of calls that go through Python. Arrays that kernels can use where they lie
-are spread by the C extension over threads of its own (armdyn/engine/_pool.c), to which work is
-handed over in a tenth of the time. How many threads there are by default is said here for both.
+These are the workers of calls that go through Python: all of them where the C extension is not
+built. Where it is, it spreads batches over threads of its own (armdyn/engine/_pool.c), to which
+work is handed over in a tenth of the time, and few calls come here: the first one of a function,
+which compiles it, and those on subclasses of arrays or bytes in foreign order. How many threads
+there are by default is said here for both.
 
 All calls of a process share a few threads, the workers. A call offers its parts to them, then does
 by itself every part that no worker has taken, and waits for the others. So a call comes to its end

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,7 @@ from armdyn.identification.logs import Log as Log
 from armdyn.identification.moments import Moments as Moments
 from armdyn.identification.moments import moments, named
 from armdyn.identification.results import Identification as Identification
+from armdyn.identification.results import quick_fit
 from armdyn.identification.rows import motions_of
 from armdyn.identification.units import doubts
 from armdyn.robot import Robot
@@ -103,7 +104,8 @@ def identify(
                 f"cutoff is {shorten(cutoff)}; expected a frequency [Hz], None or 'auto'"
             )
         moving = all(log.qd is not None and log.qdd is not None for log in given)
-        cutoff = None if moving else choose_cutoff(at, known)
+        quick = partial(quick_fit, method=method, prior=prior, weight=weight)
+        cutoff = None if moving else choose_cutoff(at, quick)
     found = at(cutoff)
     if not payload:
         found = _refined(
@@ -152,6 +154,8 @@ def _logs(what: str, given: Any) -> list[Log]:
         found = [given] if isinstance(given, Log) else list(given)
     except TypeError:
         found = [given]
+    if not found:
+        raise IdentificationError("there is no log; expected one or more")
     for log in found:
         if not isinstance(log, Log):
             raise IdentificationError(

@@ -12,14 +12,16 @@ import numpy as np
 
 from armdyn.errors import IdentificationError
 from armdyn.identification.consistent import Bodies, Problem
-from armdyn.identification.fit import deviations, equations, least_squares
+from armdyn.identification.fit import deviations, equations
 from armdyn.identification.moments import Moments
 
 FOLDS = 5
+Fold = tuple[Moments, Moments, np.ndarray]  # kept, left out, parameters of what is kept
 WEIGHTS = 10.0 ** np.arange(2, -7, -1)  # of the prior, for each row of data
 WORSE = 1.5  # times the least error: lighter weights are not tried
-UNTRIED = 1e-3  # the weight where the record is too short to be parted
-CUTOFFS = (1.0, 2.0, 3.0, 5.0, 8.0, 12.0, 20.0, 40.0)  # Hz
+UNTRIED = 0.1  # the weight where the record is too short to be parted
+CUTOFFS = (3.0, 5.0, 10.0, 20.0, 40.0)  # Hz
+EQUAL = 0.1  # relative errors that differ less are about equal
 
 
 def folds(moments: Moments) -> Iterator[tuple[Moments, Moments]]:
@@ -40,62 +42,66 @@ def rows_of(moments: Moments) -> float:
 def choose_weight(moments: Moments, weights: np.ndarray, bodies: Bodies) -> float:
     """The weight of the prior, for each row, that predicts what is left out best.
 
-    Weights are tried from the heaviest on, until they predict clearly worse.
+    Weights are tried from the heaviest on, until they predict clearly worse. Of those that predict
+    as well as the best, within the standard error of the difference, the heaviest is chosen: the
+    next motion will differ more from this record than its parts do from each other.
     """
     pairs = list(folds(moments))
     solved = [equations(kept, weights) for kept, _ in pairs]
     problems = [Problem(each.R, each.rho, moments.origin, bodies) for each in solved]
     z = [bodies.start for _ in pairs]
-    errors: list[float] = []
+    errors: list[list[float]] = []
     for weight in WEIGHTS if pairs else ():
-        error = 0.0
+        errors.append([])
         for k, (kept, left) in enumerate(pairs):
             found = problems[k].solve(weight * rows_of(kept), z[k])
             z[k] = found.z
-            error += float((left.squared_errors(found.theta).sum(axis=0) * weights).sum())
-        errors.append(error)
-        if error > WORSE * min(errors):
+            error = (left.squared_errors(found.theta).sum(axis=0) * weights).sum()
+            errors[-1].append(float(error))
+        if sum(errors[-1]) > WORSE * min(map(sum, errors)):
             break
-    return float(WEIGHTS[int(np.argmin(errors))]) if errors else UNTRIED
+    if not errors:
+        return UNTRIED
+    more = np.array(errors) - np.array(min(errors, key=sum))
+    doubt = more.std(axis=1, ddof=1) / np.sqrt(len(pairs))
+    return float(WEIGHTS[int((more.mean(axis=1) <= doubt).argmax())])
 
 
-def choose_cutoff(moments_at: Callable[[float], Moments], prior: np.ndarray) -> float:
-    """The cutoff [Hz] whose parameters predict best what is left out.
+def choose_cutoff(
+    moments_at: Callable[[float], Moments], fitted: Callable[[Moments], np.ndarray]
+) -> float:
+    """The cutoff [Hz] whose parameters predict best what is left out; the lowest of about equals.
 
     Errors at different cutoffs cannot be compared, for the torque is not the same. So the
     parameters of each cutoff are judged at all cutoffs, each relative to the best there.
+
+    Args:
+        moments_at: the moments of the logs at a cutoff.
+        fitted: the parameters that suit some moments.
     """
-    tried: dict[float, list[tuple[Moments, Moments]]] = {}
+    tried: dict[float, list[Fold]] = {}
     trouble: IdentificationError | None = None
     for cutoff in CUTOFFS:
         try:
             pairs = list(folds(moments_at(cutoff)))
-            for kept, _ in pairs:
-                least_squares(kept, prior, "ols")
+            found = [(kept, left, fitted(kept)) for kept, left in pairs]
         except IdentificationError as error:
             trouble = error  # above Nyquist, or the record is too short for it
             continue
-        if pairs:
-            tried[cutoff] = pairs
+        if found:
+            tried[cutoff] = found
     if not tried:
         raise trouble or IdentificationError("the record is too short to choose a cutoff by")
-    thetas = [[least_squares(kept, prior).theta for kept, _ in pairs] for pairs in tried.values()]
-    sigmas = [
-        [deviations(kept, least_squares(kept, prior, "ols").theta) for kept, _ in pairs]
-        for pairs in tried.values()
-    ]
-    judges = list(zip(tried.values(), sigmas, strict=True))
-    errors = np.array([[_error(found, *judge) for judge in judges] for found in thetas])
+    errors = np.array([[_error(ours, its) for its in tried.values()] for ours in tried.values()])
     relative = np.log(errors / errors.min(axis=0)).mean(axis=1)
-    return list(tried)[int(relative.argmin())]
+    return list(tried)[int((relative <= relative.min() + EQUAL).argmax())]
 
 
-def _error(
-    thetas: list[np.ndarray], pairs: list[tuple[Moments, Moments]], sigmas: list[np.ndarray]
-) -> float:
-    """The error of parameters, a set for each part that is left out, at one cutoff."""
+def _error(ours: list[Fold], theirs: list[Fold]) -> float:
+    """The error of the parameters of one cutoff in what is left out at another."""
     total, rows = 0.0, 0.0
-    for theta, (_, left), sigma in zip(thetas, pairs, sigmas, strict=False):
+    for (*_, theta), (kept, left, own) in zip(ours, theirs, strict=False):
+        sigma = deviations(kept, own)
         total += float((left.squared_errors(theta).sum(axis=0) / sigma**2).sum())
         rows += rows_of(left)
     return float(np.sqrt(total / rows))

@@ -114,12 +114,16 @@ def in_units_of(P0: np.ndarray) -> np.ndarray:
 
 
 class Solution(NamedTuple):
-    """Of one weight: z, theta, the objective and the square root of its Hessian, (rows, z)."""
+    """Of one weight: z, theta, the objective, the square root of its Hessian, (rows, z).
+
+    ``slope`` is what a further step would promise, of the objective; a minimum has next to none.
+    """
 
     z: np.ndarray
     theta: np.ndarray
     objective: float
     root: np.ndarray
+    slope: float
 
 
 class Problem:
@@ -156,8 +160,9 @@ class Problem:
             if tried[best][0] >= value:
                 break  # as near as rounding lets it come
             z, (value, L) = z + best * step, tried[best]
-        A, _ = self._linear(weight, z, L)
-        return Solution(z, self.bodies.theta(z), value, A)
+        A, b = self._linear(weight, z, L)
+        slope = _least_squares(A, b)[1] / max(abs(value), weight)
+        return Solution(z, self.bodies.theta(z), value, A, slope)
 
     def path(self, weights: np.ndarray) -> list[Solution]:
         """The minima of falling weights, each from the one before; the first from the prior."""

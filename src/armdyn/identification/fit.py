@@ -20,6 +20,7 @@ METHODS = ("ols", "wls", "irls")
 RESOLVED = 1e-14  # of the largest eigenvalue of W'W scaled to unit columns
 INVOLVED = 1e-5  # a smaller part in an unresolved direction is rounding
 EXACT = 1e-10  # of the torque: errors below it are taken to be so large
+LEVERAGE = 0.1  # a part may have determined all but so much of a direction
 ROUNDS = 30  # of reweighting
 UNCHANGED = 1e-6  # relative change of all variances that ends it
 
@@ -172,28 +173,59 @@ def _nearest(solved: Equations, prior: np.ndarray) -> np.ndarray:
     return prior + size * step
 
 
-def sandwich(solved: Equations, theta: np.ndarray, bread: np.ndarray | None = None) -> np.ndarray:
-    """The covariance of theta by the scores of contiguous parts, (count, count).
+def sandwich(solved: Equations, theta: np.ndarray, half: np.ndarray | None = None) -> np.ndarray:
+    """The covariance of theta by what contiguous parts of the record change in it, (count, count).
 
-    ``bread`` is what a score moves theta by, H^+ if not given. Infinite on the diagonal for what is
-    not determined, and zero beside it.
+    Each part is left out in turn: theta then moves by (A - H_g)^-1 s_g, s_g its score, H_g its
+    share of H = W'W, and A the Hessian, H and that of the prior. What neighbouring parts have in
+    common, where noise is slow, widens it. A prior pulls theta off: it is taken to be off as much
+    as its weight says, in units of the noise found (Nychka's intervals). The covariance is infinite
+    on the diagonal for what is not determined, and zero beside it.
+
+    Args:
+        solved: the equations.
+        theta: their solution.
+        half: with half half' = A^-1, (count, any); without a prior if not given.
     """
     R, moments = solved.R, solved.moments
     norms = np.linalg.norm(R, axis=0)
     size = np.divide(1.0, norms, out=np.zeros_like(norms), where=norms > 0)
-    U, s, Vt = np.linalg.svd(R * size, full_matrices=True)
+    _, s, Vt = np.linalg.svd(R * size, full_matrices=True)
     rank = int((s > np.sqrt(RESOLVED) / 10 * s[0]).sum())
-    if bread is None:
+    if half is None:
         half = size[:, None] * Vt[:rank].T / s[:rank]
-        bread = half @ half.T
-    parts = solved.scores(theta) @ bread.T
-    rows, groups = moments.rows.sum(), moments.groups
-    inflated = rows / max(rows - rank, 1) * groups / max(groups - 1, 1)
-    covariance = inflated * parts.T @ parts
+    moves = np.array(
+        [half @ _left_out(solved, half, g, score) for g, score in enumerate(solved.scores(theta))]
+    )
+    groups = moments.groups
+    covariance = (1 - 1 / groups) * moves.T @ moves * _in_common(moves)
+    share, V = np.linalg.eigh(half.T @ (R.T @ R) @ half)  # of the data in each direction
+    alike = ((half @ V) ** 2 @ np.clip(share, 0, 1)) @ norms**2  # were rows independent
+    pull = half @ (V * np.sqrt(np.clip(1 - share, 0, 1)))
+    noise = (covariance.diagonal() @ norms**2) / alike
+    covariance = covariance + noise * pull @ pull.T
     unknown = (np.linalg.norm(Vt[rank:], axis=0) > INVOLVED) | (norms == 0)
     covariance[unknown] = covariance[:, unknown] = 0.0
     covariance[unknown, unknown] = np.inf
     return covariance
+
+
+def _left_out(solved: Equations, half: np.ndarray, g: int, score: np.ndarray) -> np.ndarray:
+    """(1 - half' H_g half)^-1 half' score of part g."""
+    pulled = half.T @ score
+    if solved.projector is not None:
+        return pulled
+    grams = [gram[g] for gram in solved.moments.grams]
+    H, _ = _assembled(grams, solved.weights, solved.moments.columns.felt)
+    values, V = np.linalg.eigh(half.T @ H @ half)
+    return V @ ((V.T @ pulled) / np.maximum(1 - values, LEVERAGE))
+
+
+def _in_common(moves: np.ndarray) -> float:
+    """By how much correlation of neighbours widens the covariance, a factor of at least 1."""
+    size = np.sqrt((moves**2).mean(axis=0))
+    u = moves[:, size > 0] / size[size > 0]
+    return 1 + 2 * max(0.0, float((u[1:] * u[:-1]).sum() / max(u.size, 1)))
 
 
 # What the data tell -------------------------------------------------------------------------------

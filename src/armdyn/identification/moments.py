@@ -9,11 +9,11 @@ differ.
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cached_property, reduce
-from operator import add
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 GROUPS = 64  # contiguous parts at most,
 LEAST = 100  # rows in one at least,
-LEAST_FILTERED = 12  # three periods of the cutoff
+LEAST_FILTERED = 50  # about three periods of the cutoff
 FORMAT = 1  # of the file
 
 
@@ -82,8 +82,10 @@ class Moments:
 
     def __add__(self, other: Moments) -> Moments:
         """The moments of both records, of which the other is taken to be the later."""
-        if not isinstance(other, Moments):
-            return NotImplemented
+        return self.then(other).merged() if isinstance(other, Moments) else NotImplemented
+
+    def then(self, other: Moments) -> Moments:
+        """The moments of both records, with the parts of both."""
         self._check_like(other)
         if not np.array_equal(self.origin, other.origin):
             other = other.about(self.origin)
@@ -93,7 +95,7 @@ class Moments:
             crosses=tuple(map(_joined, self.crosses, other.crosses)),
             rows=_joined(self.rows, other.rows),
             notes=(*self.notes, *(note for note in other.notes if note not in self.notes)),
-        ).merged()
+        )
 
     def _check_like(self, other: Moments) -> None:
         """Refuse what is not of the same arm and the same columns."""
@@ -269,19 +271,23 @@ def moments(
     references = _references(logs, instruments)
 
     rows_of = RowsOf(plan, user)
+    before: list[int] = []  # rows of earlier logs
 
     def of(log: Log, reference: Log | None) -> Moments:
         names = robot.joint_names
         behind = None if reference is None else reference.for_joints(names)
         pieces, notes = segments(log.for_joints(names), behind, cutoff)
         least = LEAST if cutoff is None else LEAST_FILTERED
-        parts = min(max(sum(piece.rows for piece in pieces) // least, 1), GROUPS)
-        sums = Sums(rows_of, slow, start, parts)
+        rows = sum(piece.rows for piece in pieces)
+        share = math.ceil(GROUPS * rows / (rows + sum(before)))  # more would be merged at once
+        before.append(rows)
+        parts = min(max(rows // least, 1), share)
+        sums = Sums(rows_of, slow, start, parts, reference is not None)
         sums.add_all(pieces)
         return Moments(
             plan,
             tuple(sums.grams),
-            () if reference is None else tuple(sums.crosses),
+            tuple(sums.crosses),
             sums.rows,
             cutoff,
             tuple(slow.tolist()),
@@ -290,12 +296,14 @@ def moments(
             user,
         )
 
-    try:
-        return reduce(add, (of(*pair) for pair in references))
-    except TypeError as error:
-        if "empty iterable" in str(error):
-            raise IdentificationError("there is no log; expected one or more") from None
-        raise
+    total: Moments | None = None
+    for pair in references:
+        found = of(*pair)
+        total = found if total is None else total.then(found)
+        total = total.merged() if total.groups > 2 * GROUPS else total
+    if total is None:
+        raise IdentificationError("there is no log; expected one or more")
+    return total.merged()
 
 
 def named(columns: Any) -> dict[str, UserColumn]:
@@ -346,11 +354,19 @@ def _references(
 class Sums:
     """Moments of one log while they are summed up."""
 
-    def __init__(self, rows_of: RowsOf, rest: np.ndarray, origin: np.ndarray, parts: int) -> None:
+    def __init__(
+        self,
+        rows_of: RowsOf,
+        rest: np.ndarray,
+        origin: np.ndarray,
+        parts: int,
+        instruments: bool,
+    ) -> None:
         self.rows_of, self.rest, self.origin = rows_of, rest, origin
         self.felt = rows_of.columns.felt
         self.grams = [np.zeros((parts, 1 + len(felt), 1 + len(felt))) for felt in self.felt]
-        self.crosses = [np.zeros((parts, 2, *gram.shape[1:])) for gram in self.grams]
+        crossed = self.grams if instruments else []
+        self.crosses = [np.zeros((parts, 2, *gram.shape[1:])) for gram in crossed]
         self.rows = np.zeros((parts, len(self.felt)), int)
 
     def add_all(self, pieces: list[Segment]) -> None:

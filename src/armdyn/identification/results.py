@@ -13,7 +13,7 @@ import numpy as np
 from armdyn.chain import Chain
 from armdyn.chain.inertia import NAMES, Inertia
 from armdyn.chain.parts import Link
-from armdyn.errors import IdentificationError, shorten, unknown
+from armdyn.errors import IdentificationError, shorten, unknown, warn
 from armdyn.identification import choices, priors
 from armdyn.identification.columns import Columns
 from armdyn.identification.consistent import Bodies, Problem, Solution, triangle
@@ -32,8 +32,8 @@ from armdyn.identification.moments import Moments
 from armdyn.identification.rows import RowsOf, segments
 from armdyn.robot import Robot
 
+STEEP = 1e-6  # of the objective: it is no minimum where a step promises more
 NEGLIGIBLE = 1e-6  # of a joint's torque: an offset that is not worth a word
-DECADES = 10  # above a weight, from which it is reached in steps
 TEN_UNITS = ("kg", *["kg m"] * 3, *["kg m^2"] * 6)
 
 
@@ -210,8 +210,7 @@ def fit(
     chain = priors.prior_of(moments, prior)
     if payload:
         return _fit_payload(moments, method, chain is not None, weight)
-    before = Columns(chain or moments.columns.chain, moments.columns.drives).given
-    before = np.concatenate([before, np.zeros(moments.columns.count - len(before))])
+    before = _given(moments.columns, chain)
     plain = least_squares(moments, before, method)
     bodies, notes = priors.links(moments, chain or moments.columns.chain)
     if chain is None:
@@ -222,10 +221,30 @@ def fit(
     solved = equations(moments, weights)
     chosen = _weight(weight, moments, weights, bodies)
     problem = Problem(solved.R, solved.rho, moments.origin, bodies)
-    found = _down_to(problem, chosen * choices.rows_of(moments))
+    found = _minimum(problem, chosen, moments)
     theta = _kept(found.theta, before, solved.R)
-    covariance = sandwich(solved, theta, _bread(bodies, found))
+    covariance = sandwich(solved, theta, _half(bodies, found))
     return _result(moments, plain, theta, covariance, bodies.ten(found.z), chosen, tuple(notes))
+
+
+def quick_fit(moments: Moments, method: str, prior: Any, weight: Any) -> np.ndarray:
+    """Theta of a fit with a weight that suits most records, if none is given; nothing else."""
+    chain = priors.prior_of(moments, prior)
+    before = _given(moments.columns, chain)
+    plain = least_squares(moments, before, method)
+    if chain is None:
+        return plain.theta
+    bodies, _ = priors.links(moments, chain)
+    solved = plain.equations
+    chosen = choices.UNTRIED if isinstance(weight, str) else float(weight)
+    problem = Problem(solved.R, solved.rho, moments.origin, bodies)
+    return _minimum(problem, chosen, moments).theta
+
+
+def _given(columns: Columns, prior: Chain | None) -> np.ndarray:
+    """Theta of a prior, or of the columns' own arm; zero for the user's columns."""
+    known = Columns(prior or columns.chain, columns.drives).given
+    return np.concatenate([known, np.zeros(len(columns.user))])
 
 
 def _alike(plain: LeastSquares) -> np.ndarray:
@@ -246,9 +265,14 @@ def _weight(weight: Any, moments: Moments, weights: np.ndarray, bodies: Bodies) 
     )
 
 
-def _down_to(problem: Problem, weight: float) -> Solution:
-    """The minimum of a weight, by way of larger ones."""
-    return problem.path(weight * 10.0 ** np.arange(DECADES, -1, -1))[-1]
+def _minimum(problem: Problem, weight: float, moments: Moments) -> Solution:
+    """The minimum of a weight, by way of heavier ones: cold, a light one would not converge."""
+    rows = choices.rows_of(moments)
+    heavier = choices.WEIGHTS[choices.WEIGHTS > weight]
+    found = problem.path(rows * np.append(heavier, weight))[-1]
+    if found.slope > STEEP:
+        warn("the consistent fit has not converged: a heavier weight than %g would", weight)
+    return found
 
 
 def _kept(theta: np.ndarray, before: np.ndarray, R: np.ndarray) -> np.ndarray:
@@ -256,10 +280,9 @@ def _kept(theta: np.ndarray, before: np.ndarray, R: np.ndarray) -> np.ndarray:
     return np.where(np.linalg.norm(R, axis=0) > 0, theta, before)
 
 
-def _bread(bodies: Bodies, found: Solution) -> np.ndarray:
-    """What a score moves theta by: the inverse of the whole objective's Hessian."""
-    half = np.linalg.solve(triangle(found.root).T, bodies.matrix.T)
-    return half.T @ half
+def _half(bodies: Bodies, found: Solution) -> np.ndarray:
+    """What with its transpose is the inverse of the whole objective's Hessian, in theta."""
+    return np.linalg.solve(triangle(found.root).T, bodies.matrix.T).T
 
 
 def _result(
@@ -355,7 +378,7 @@ def _fit_payload(moments: Moments, method: str, possible: bool, weight: Any) -> 
         solved = equations(moments, weights)
         chosen = _weight(weight, moments, weights, bodies)
         problem = Problem(solved.R, solved.rho, moments.origin, bodies)
-        found = _down_to(problem, chosen * choices.rows_of(moments))
+        found = _minimum(problem, chosen, moments)
         ten = bodies.ten(found.z)[0]
         half = np.linalg.solve(triangle(found.root).T, bodies.to_ten[0].T)
         bread = half.T @ half

@@ -19,11 +19,11 @@ from armdyn.identification.columns import Columns, UserColumn
 from armdyn.identification.logs import Log
 from armdyn.identification.signals import Motion, Motions, motions
 
-CHUNK = 4096  # rows at a time: their blocks fill some megabytes
+CHUNK = 2048  # rows at a time: their blocks fill a few megabytes
 WIDER = 5.0  # times the cutoff: where positions are low-passed before they are differentiated,
 HIGHEST = 0.4  # but at most at this part of the sampling rate
 PERIODS = 1.0  # of the cutoff that the second filter reaches to either side
-KEPT = 4.0  # of its rows for each period of the cutoff
+KEPT = 16.0  # of its rows for each period of the cutoff
 
 
 class Segment(NamedTuple):

@@ -2,8 +2,8 @@
 
 ``single(in, out)`` works on one state, ``batch(in, out, count)`` on many: blocks of as many states
 as a vector has lanes go straight from array to array; the states that are left over go through a
-block of their own, filled up with zeros. (Stores that bypass the caches were tried for batches
-larger than them: they are slower.)
+block of their own, filled up with zeros. A negative count says that the results of the call are
+larger than the caches: where they are more than its arguments, they then go past them (streams.py).
 
 Processors tell loads and stores in flight apart by the last bits of their addresses. Constants lie
 from the start of a page on, so ``batch`` makes its stack begin with one: what the parts set aside
@@ -16,6 +16,9 @@ the heap; where that has no more, all results are NaN.
 
 from __future__ import annotations
 
+from functools import partial
+
+from armdyn.program import streams
 from armdyn.program.far import far, far_angle, table
 from armdyn.program.llvm import Writer
 from armdyn.program.program import Program
@@ -32,17 +35,21 @@ declare void @free(ptr)
 declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)
 declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)
 !0 = !{!"branch_weights", i32 1, i32 1048576}
+!1 = !{i32 1}
 """
 
 BATCH = """
-define void @batch(ptr %in, ptr %out, i64 %count) {{
+define void @batch(ptr %in, ptr %out, i64 %given) {{
 entry:
+  %large = icmp slt i64 %given, 0
+  %minus = sub i64 0, %given
+  %count = select i1 %large, i64 %minus, i64 %given
 {pointers}
   %frame = alloca i8, align {page}
 {room}
   %whole = and i64 %count, -{width}
   %left = sub i64 %count, %whole
-  br label %loop
+{fork}
 loop:
   %i = phi i64 [ 0, %{begin} ], [ %next, %block ]
   %next = add i64 %i, {width}
@@ -124,8 +131,13 @@ def single(program: Program, dtype: str, width: int) -> str:
 def batch(program: Program, dtype: str, width: int) -> str:
     """The module of the kernel for many states, ``batch(in, out, count)``."""
     writer = Writer(program, FORMATS[dtype], width, width)
-    row = bytes_a_state(writer, writer.names)
-    room = Room(scratch(writer) | {f"{x}.buffer": width * row[x] for x in row})
+    row, results = (bytes_a_state(writer, names) for names in (writer.names, writer.results))
+    vector = width * writer.form.bits // 8
+    room = Room(scratch(writer) | {f"{x}.buffer": width * row[x] + vector for x in row})
+    fork = "  br label %loop"
+    if 2 * sum(results.values()) > sum(row.values()):  # else streaming gains nothing
+        blocks = streams.blocks(row, results, width, writer.type, vector, partial(calls, writer))
+        fork = f"  br i1 %large, label %stream, label %loop\n{blocks}"
 
     def each(line: str, names: list[str]) -> str:
         return "\n".join(line.format(x=x, row=row[x], block=width * row[x]) for x in names)
@@ -136,6 +148,7 @@ def batch(program: Program, dtype: str, width: int) -> str:
         pointers="\n".join(pointers(writer)),
         room="\n".join(room.take()),
         begin=room.block,
+        fork=fork,
         places=each(
             "  {x}.offset = mul i64 %i, {row}\n"
             "  {x}.here = getelementptr i8, ptr {x}, i64 {x}.offset",
@@ -159,7 +172,7 @@ def batch(program: Program, dtype: str, width: int) -> str:
             "  call void @llvm.memcpy.p0.p0.i64(ptr {x}.last, ptr {x}.buffer, i64 {x}.bytes, i1 0)",
             writer.results,
         ),
-        leave="\n".join(room.leave(bytes_a_state(writer, writer.results), "%count")),
+        leave="\n".join(room.leave(results, "%count")),
     )
     return "\n".join([*declarations(writer), COMMON, *parts(writer), driver])
 

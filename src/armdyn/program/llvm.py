@@ -26,6 +26,8 @@ from armdyn.program.sincos import Format, Lanes, literal
 from armdyn.program.text import OPS, Text
 
 WHOLE = 4500  # instructions and stores up to which a program stays one function
+SHORT = 600  # instructions up to which the kernel for many states too begins with long chains:
+# beyond, more values wait than there are registers
 PART = 250  # instructions, stores and loads a function, beyond
 GROUP = 64  # sines and cosines that are computed together at most, for all wait on the stack
 RUN = 64  # neighbouring constants from which on they are copied from a table
@@ -100,7 +102,8 @@ class Writer:
         self.arguments = [f"%a{i}" for i in range(len(program.inputs))]  # their pointers' names
         self.results = [f"%r{i}" for i in range(len(self.sizes))]
         self.names = self.arguments + self.results
-        self.parts = cut(program, longest_chain_first if lanes == 1 else None)
+        arranged = lanes == 1 or len(program.instructions) <= SHORT
+        self.parts = cut(program, longest_chain_first if arranged else None)
         self.areas = Areas(program, form, lanes, width)
         self.constant_stores: list[Store] = []  # of constants alone, dealt out to all parts
         self.stores = self._stores()

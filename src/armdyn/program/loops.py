@@ -12,13 +12,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 
+from armdyn.program import rows
 from armdyn.program.program import Op
 from armdyn.program.sincos import Format, literal
 from armdyn.program.tables import Products, Solution
 from armdyn.program.text import OPS, Text
 
-BLOCK = 4  # vectors of a row that are eliminated together
+GROUP = 4  # rows of a triangular matrix that are worked on together
 
 
 @dataclass(frozen=True)
@@ -204,54 +206,96 @@ class Loops:
         return emit(f"icmp slt {kind} <{lanes}>, {counts}")
 
     def solution(self, table: Solution) -> None:
-        """Row by row from the last: all that was eliminated before is taken off at once."""
-        n, text, step = table.n, self.text, self.step
-        stride = n + step
-        Lt, y, x = (self.at(row * stride) for row in _rows(n, step))
+        """M = L^T D L from the last rows on, GROUP of them at a time, then x from the first."""
+        n, rest = table.n, table.n % GROUP  # so that whole groups remain
+        if rest:
+            self._eliminate(table, str(n - 1), rest)
+        with loop(self.text, str(n - 1 - rest), "-1", -GROUP) as groups:
+            self._eliminate(table, groups.index, GROUP)
+        with loop(self.text, "0", str(n - rest), GROUP) as groups:
+            self._substitute(table, groups.index, GROUP)
+        if rest:
+            self._substitute(table, str(n - rest), rest)
 
-        def eliminated(k: str, A_k: str, Lt_k: str, j: str, count: int) -> None:
-            """A_kj of ``count`` vectors of columns from j on."""
-            places = [self.at(j, i * step, base=A_k) for i in range(count)]
-            start = [(self.vector, self.load(place)) for place in places]
-            with loop(text, str(n - 1), k, -1, start) as outer:
-                m = outer.index
-                l_m = self.spread(self.at(m, base=Lt_k))
-                A_m = self.at(self.times(m, stride), j)
-                outer.next = [
-                    table.less_product(self.do, value, l_m, self.load(self.at(i * step, base=A_m)))
-                    for i, value in enumerate(outer.values)
-                ]
-            for value, place in zip(outer.values, places, strict=True):
+    def _eliminate(self, table: Solution, last: str, count: int) -> None:
+        """Finish the rows k from ``last`` down, so many, and take them off those before."""
+        text, stride, less = self.text, table.n + self.step, partial(table.less_product, self.do)
+        Lt, y, x = (self.at(row * stride) for row in _rows(table.n, self.step))
+        k = self._from(last, count, -1)
+        A = [self.at(self.times(row, stride)) for row in k]
+        one = f"splat ({self.form.scalar} {literal(1.0, self.form)})"
+        D: list[str] = []  # 1 / D_k
+        L: dict[tuple[int, int], str] = {}  # of the rows among themselves
+        B = [[self.spread(self.at(k[q], base=A[p])) for q in range(p, count)] for p in range(count)]
+        y_k = [self.spread(self.at(row, base=y)) for row in k]
+        for p in range(count):
+            for r in range(p):
+                B[p] = [less(b, L[r, p], B[r][p - r + q]) for q, b in enumerate(B[p])]
+                y_k[p] = less(y_k[p], L[r, p], y_k[r])
+            D.append(self.do(Op.DIV, one, B[p][0]))
+            L |= {(p, p + q): self.do(Op.MUL, D[p], b) for q, b in enumerate(B[p]) if q}
+            self._store_one(self.do(Op.MUL, D[p], y_k[p]), self.at(k[p], base=x))
+        with loop(text, "0", k[-1], self.step) as columns:
+            j = columns.index
+            A_j = [self.load(self.at(j, base=A_k)) for A_k in A]
+            y_j = self.load(self.at(j, base=y))
+            for p in range(count):
+                for r in range(p):
+                    A_j[p] = less(A_j[p], L[r, p], A_j[r])
+                if p:
+                    self.store(A_j[p], self.at(j, base=A[p]))
+            L_j = [self.do(Op.MUL, d, row) for d, row in zip(D, A_j, strict=True)]
+            for L_kj, value in zip(L_j, y_k, strict=True):
+                y_j = less(y_j, L_kj, value)
+            self.store(y_j, self.at(j, base=y))
+            self._scatter(L_j[::-1], self.at(self.times(j, stride), k[-1], base=Lt), stride)
+        for (p, q), value in L.items():  # now: the last vectors above reached this far
+            self._store_one(value, self.at(self.times(k[q], stride), k[p], base=Lt))
+        with loop(text, "0", k[-1], GROUP) as before:
+            self._take_off(table, before.index, k, A)
+
+    def _take_off(self, table: Solution, first: str, k: Sequence[str], A: Sequence[str]) -> None:
+        """What rows k take off GROUP of the rows before, those from ``first`` on."""
+        stride = table.n + self.step
+        Lt = self.at(_rows(table.n, self.step)[0] * stride)
+        i = self._from(first, GROUP, 1)
+        A_i = [self.at(self.times(row, stride)) for row in i]
+        Lt_i = [self.at(self.times(row, stride), base=Lt) for row in i]
+        L_i = [[self.spread(self.at(row, base=place)) for row in k] for place in Lt_i]
+        end = self.text.emit(f"add i64 {first}, {GROUP}")
+        with loop(self.text, "0", end, self.step) as columns:
+            j = columns.index
+            A_j = [self.load(self.at(j, base=A_k)) for A_k in A]
+            for row, factors in zip(A_i, L_i, strict=True):
+                place = self.at(j, base=row)
+                value = self.load(place)
+                for factor, A_kj in zip(factors, A_j, strict=True):
+                    value = table.less_product(self.do, value, factor, A_kj)
                 self.store(value, place)
 
-        with loop(text, str(n - 1), "-1", -1) as joints:
-            k = joints.index
-            row = self.times(k, stride)
-            A_k, Lt_k = self.at(row), self.at(row, base=Lt)
-            some = text.emit(f"sub i64 {k}, {(BLOCK - 1) * step - 1}")
-            with loop(text, "0", some, BLOCK * step) as blocks:
-                eliminated(k, A_k, Lt_k, blocks.index, BLOCK)
-            beyond = text.emit(f"add i64 {k}, 1")
-            with loop(text, blocks.index, beyond, step) as columns:
-                eliminated(k, A_k, Lt_k, columns.index, 1)
-            one = f"splat ({self.form.scalar} {literal(1.0, self.form)})"
-            pivot = self.do(Op.DIV, one, self.spread(self.at(k, base=A_k)))
-            y_k = self.spread(self.at(k, base=y))
-            with loop(text, "0", k, step) as inner:
-                i = inner.index
-                L_ki = self.do(Op.MUL, pivot, self.load(self.at(i, base=A_k)))
-                self._scatter(L_ki, self.at(self.times(i, stride), k, base=Lt), stride)
-                place = self.at(i, base=y)
-                self.store(table.less_product(self.do, self.load(place), L_ki, y_k), place)
-            self._store_one(self.do(Op.MUL, pivot, y_k), self.at(k, base=x))
-        with loop(text, "0", str(n)) as joints:
-            i = joints.index
-            x_i = self.spread(self.at(i, base=x))
-            Lt_i = self.at(self.times(i, stride), base=Lt)
-            with loop(text, text.emit(f"add i64 {i}, 1"), str(n), step) as inner:
-                place = self.at(inner.index, base=x)
-                L_ki = self.load(self.at(inner.index, base=Lt_i))
-                self.store(table.less_product(self.do, self.load(place), L_ki, x_i), place)
+    def _substitute(self, table: Solution, first: str, count: int) -> None:
+        """Finish x_i from ``first`` on, so many, and take them off those after."""
+        n, stride, less = table.n, table.n + self.step, partial(table.less_product, self.do)
+        Lt, _, x = (self.at(row * stride) for row in _rows(n, self.step))
+        i = self._from(first, count, 1)
+        Lt_i = [self.at(self.times(row, stride), base=Lt) for row in i]
+        x_i = [self.spread(self.at(row, base=x)) for row in i]
+        for p in range(1, count):
+            for q in range(p):
+                x_i[p] = less(x_i[p], self.spread(self.at(i[p], base=Lt_i[q])), x_i[q])
+            self._store_one(x_i[p], self.at(i[p], base=x))
+        start = self.text.emit(f"add i64 {first}, {count}")
+        with loop(self.text, start, str(n), self.step) as columns:
+            place = self.at(columns.index, base=x)
+            value = self.load(place)
+            for row, factor in zip(Lt_i, x_i, strict=True):
+                value = less(value, self.load(self.at(columns.index, base=row)), factor)
+            self.store(value, place)
+
+    def _from(self, first: str, count: int, step: int) -> list[str]:
+        """So many indices, one after the other."""
+        more = range(step, count * step, step)
+        return [first, *(self.text.emit(f"add i64 {first}, {distance}") for distance in more)]
 
     def _store_one(self, value: str, place: str) -> None:
         """Store the first number of a vector whose numbers are equal."""
@@ -259,10 +303,18 @@ class Loops:
             value = self.text.emit(f"extractelement {self.vector} {value}, i32 0")
         self.text.do(f"store {self.number} {value}, ptr {place}")
 
-    def _scatter(self, value: str, place: str, stride: int) -> None:
-        """Store the numbers of a vector one below the other."""
+    def _scatter(self, columns: Sequence[str], place: str, stride: int) -> None:
+        """Store vectors as neighbouring columns, the first of them below a place."""
         if self.lanes > 1:
-            return self.store(value, place)
-        for i in range(self.width):
-            number = self.text.emit(f"extractelement {self.vector} {value}, i32 {i}")
-            self.text.do(f"store {self.number} {number}, ptr {self.at(i * stride, base=place)}")
+            for c, column in enumerate(columns):
+                self.store(column, self.at(c, base=place))
+        elif len(columns) == self.width:
+            for r, row in enumerate(rows.turn(self.text.emit, columns, self.form)):
+                self.store(row, self.at(r * stride, base=place))
+        else:
+            for c, column in enumerate(columns):
+                for r in range(self.width):
+                    number = self.text.emit(f"extractelement {self.vector} {column}, i32 {r}")
+                    self.text.do(
+                        f"store {self.number} {number}, ptr {self.at(r * stride + c, base=place)}"
+                    )

@@ -13,12 +13,14 @@ from armdyn.program.sincos import Format
 Emit = Callable[[str], str]
 
 
-def turn(emit: Emit, square: Sequence[str], form: Format) -> list[str]:
+def turn(emit: Emit, square: Sequence[str], form: Format, lanes: int = 0) -> list[str]:
     """The transpose of a square of vectors: within quarters of 128 bits, then quarter by quarter.
 
     Both are instructions of their own on most processors, without a vector of places to look up.
+    There may be half as many vectors as ``lanes``, where each holds the rows of two states: see
+    ``pairs``.
     """
-    lanes = len(square)
+    lanes = lanes or len(square)
     size = min(128 // form.bits, lanes)  # of a quarter
     quarters = range(0, lanes, size)
 
@@ -53,9 +55,20 @@ def turn(emit: Emit, square: Sequence[str], form: Format) -> list[str]:
             found.append(across([shuffled(a, b, picks) for a, b in pairs]))
         return [row for pair in zip(*found, strict=True) for row in pair]
 
-    groups = [within(square[q : q + size]) for q in quarters]
+    groups = [within(square[q : q + size]) for q in range(0, len(square), size)]
     columns = [across(column) for column in zip(*groups, strict=True)]
-    return [column[q] for q in range(len(quarters)) for column in columns]
+    return [column[q] for q in range(len(groups)) for column in columns]
+
+
+def fill_half(width: int, form: Format, lanes: int) -> bool:
+    """Whether rows fill more than a quarter of a vector, and no more than half of it."""
+    return lanes // 4 < width <= lanes // 2 and 128 // form.bits <= lanes // 2
+
+
+def pairs(lanes: int, form: Format) -> list[tuple[int, int]]:
+    """The two states whose rows of half a vector lie in one, for each of the vectors to turn."""
+    size = 128 // form.bits
+    return [(g + r, g + r + size) for g in range(0, lanes, 2 * size) for r in range(size)]
 
 
 def starts(width: int, lanes: int) -> list[int]:
@@ -84,17 +97,23 @@ def load(emit: Emit, pointer: str, width: int, form: Format, lanes: int) -> list
 
 def _narrow(emit: Emit, pointer: str, width: int, form: Format, lanes: int) -> list[str]:
     """Rows narrower than a vector, each loaded together with the beginning of the next ones."""
-    real = f"<{lanes} x {form.scalar}>"
-    square = []
+    length = lanes // 2 if fill_half(width, form, lanes) else lanes
+    part = f"<{length} x {form.scalar}>"
+
+    def shuffled(a: str, b: str, picks: Sequence[int]) -> str:
+        places = ", ".join(f"i32 {pick}" for pick in picks)
+        return emit(f"shufflevector {part} {a}, {part} {b}, <{len(picks)} x i32> <{places}>")
+
+    rows = []
     for lane in range(lanes):
-        place = min(lane * width, lanes * width - lanes)  # the last ones, with the end of others
-        row = emit(f"load {real}, ptr {at(emit, pointer, place, form)}, align {form.bits // 8}")
+        place = min(lane * width, lanes * width - length)  # the last ones, with the end of others
+        row = emit(f"load {part}, ptr {at(emit, pointer, place, form)}, align {form.bits // 8}")
         if skipped := lane * width - place:
-            places = [f"i32 {min(skipped + i, lanes - 1)}" for i in range(lanes)]
-            mask = f"<{lanes} x i32> <{', '.join(places)}>"
-            row = emit(f"shufflevector {real} {row}, {real} poison, {mask}")
-        square.append(row)
-    return turn(emit, square, form)[:width]
+            row = shuffled(row, "poison", [min(skipped + i, length - 1) for i in range(length)])
+        rows.append(row)
+    if length < lanes:
+        rows = [shuffled(rows[a], rows[b], range(lanes)) for a, b in pairs(lanes, form)]
+    return turn(emit, rows, form, lanes)[:width]
 
 
 def store(
@@ -109,8 +128,9 @@ def store(
 ) -> None:
     """Store numbers of a row of ``width``, from ``start`` on, for all states of a block."""
     real, align = f"<{lanes} x {form.scalar}>", form.bits // 8
+    half = len(values) == width and fill_half(width, form, lanes)
     whole = len(values) == lanes or lanes // 2 < len(values) == width
-    if not whole:
+    if not whole and not half:
         for i, value in enumerate(values):
             for lane in range(lanes):
                 number = emit(f"extractelement {real} {value}, i32 {lane}")
@@ -118,12 +138,18 @@ def store(
                 do(f"store {form.scalar} {number}, ptr {place}, align {align}")
         return
     unknown = ["poison"] * (lanes - len(values))
+    length = lanes // 2 if half else lanes
+    part = f"<{length} x {form.scalar}>"
     for lane, row in enumerate(turn(emit, [*values, *unknown], form)):
         first = lane * width + start
-        if unknown and first + lanes > lanes * width:
+        if unknown and first + length > lanes * width:
             _store_in_pieces(emit, do, pointer, first, row, len(values), form, lanes)
-        else:  # what is unknown falls on the next row, which is stored later
-            do(f"store {real} {row}, ptr {at(emit, pointer, first, form)}, align {align}")
+            continue
+        if half:
+            places = ", ".join(f"i32 {i}" for i in range(length))
+            row = emit(f"shufflevector {real} {row}, {real} poison, <{length} x i32> <{places}>")
+        # What is unknown falls on the next row, which is stored later.
+        do(f"store {part} {row}, ptr {at(emit, pointer, first, form)}, align {align}")
 
 
 def _store_in_pieces(

@@ -1,0 +1,278 @@
+"""Identification on simulated arms: what is known comes back, and what cannot be is named."""
+
+import dataclasses
+import logging
+
+import numpy as np
+import pytest
+
+import armdyn
+from armdyn import IdentificationError, Log
+from armdyn.identification.columns import Columns
+from armdyn.identification.fit import equations, least_squares, undetermined
+from armdyn.identification.moments import moments
+from tests.arms import with_rotors
+from tests.motions import fourier, recorded, shaken, slow
+
+LINK2 = armdyn.load("two_link")
+
+
+@pytest.fixture(autouse=True)
+def quiet():
+    logging.getLogger("armdyn").setLevel(logging.ERROR)
+    yield
+    logging.getLogger("armdyn").setLevel(logging.NOTSET)
+
+
+def theta(robot, found):
+    return Columns(robot.chain, found.moments.columns.drives).given
+
+
+def told(found):
+    return np.isfinite([parameter.deviation for parameter in found.parameters])
+
+
+# What is known comes back -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("prior", ["robot", None], ids=["consistent", "least-squares"])
+@pytest.mark.parametrize("name", armdyn.robots())
+def test_shipped_arms_are_recovered_without_noise(name, prior):
+    """From links that are off by ten per cent; what is not determined makes no torque either."""
+    robot = armdyn.load(name, **({"snap": 1e-5} if name == "xarm7" else {}))  # it prints 1.5708
+    found = armdyn.identify(shaken(robot.chain), recorded(robot), prior=prior)
+    known, felt = theta(robot, found), told(found)
+    scale = np.abs(known).max()
+    assert np.abs(found.theta - known)[felt].max() < 1e-8 * scale
+    q, qd, qdd = np.random.default_rng(5).uniform(-1, 1, (3, 50, robot.n))
+    wanted = robot.inverse_dynamics(q, qd, qdd, friction=True)
+    torque = found.robot.inverse_dynamics(q, qd, qdd, friction=True)
+    assert np.abs(torque - wanted).max() < 1e-8 * np.abs(wanted).max()
+
+
+def test_rotors_and_friction_are_recovered():
+    robot = armdyn.Robot(with_rotors(armdyn.Chain.random(4, "RRPR", seed=2)))
+    found = armdyn.identify(shaken(robot.chain), recorded(robot))
+    known, felt = theta(robot, found), told(found)
+    np.testing.assert_allclose(found.theta[felt], known[felt], rtol=0, atol=1e-7)
+    new, old = found.robot.chain.joints, robot.chain.joints
+    for i in range(4):
+        assert new[i].viscous == pytest.approx(old[i].viscous, abs=1e-7)
+        if felt[found.moments.columns.place("offset")][i]:
+            assert new[i].coulomb == pytest.approx(old[i].coulomb, abs=1e-7)
+
+
+def test_rank_is_that_of_the_minimal_parameters_and_drives():
+    """Rotors 1 and 2 cannot be told from U33_1 and U33_2 on a Puma, nor on these."""
+    for name in ("panda", "ur5", "puma560"):
+        robot = armdyn.load(name)
+        record = moments(robot, recorded(robot, rows=5000))
+        solved = equations(record, np.ones(robot.n))
+        assert len(solved.R) == record.columns.count - 2
+        found = least_squares(record, record.columns.given)
+        infinite = np.isinf(found.covariance.diagonal())
+        names = [n for n, x in zip(record.columns.names, infinite, strict=True) if x]
+        assert names == ["U33_1", "U33_2", "rotor_1", "rotor_2"]
+
+
+def test_what_data_tell_of_natural_parameters():
+    """By hand: a pendulum about a level axis."""
+    chain = armdyn.Chain.from_mdh(
+        b=[0], beta=[0], d=[0], theta=[0], mass=[2.0], com=[(0.3, 0.1, 0.2)], inertia=[np.eye(3)],
+        gravity=(0, -9.81, 0),
+    )  # fmt: skip
+    robot = armdyn.Robot(chain)
+    record = moments(robot, recorded(robot, rows=500))
+    found = undetermined(equations(record, np.ones(1)))
+    assert found.zero == ("M1", "MZ1", "XX1", "XY1", "YY1", "XZ1", "YZ1")
+    assert found.combined == ("ZZ1", "rotor_1")
+    assert found.determined == ("MX1", "MY1", "viscous_1", "coulomb_1", "offset_1")
+    assert "zero: M1, MZ1" in str(found)
+
+
+def test_a_joint_that_does_not_move_keeps_its_prior():
+    robot = armdyn.Robot(with_rotors(armdyn.Chain.random(3, seed=4)))
+    t, q, qd, qdd = fourier(3, 3000)
+    q[:, 1], qd[:, 1], qdd[:, 1] = 0.3, 0.0, 0.0
+    tau = robot.inverse_dynamics(q, qd, qdd, friction=True)
+    found = armdyn.identify(robot, Log(t, q, tau, qd, qdd))
+    assert {"rotor_2", "viscous_2", "coulomb_2"} <= set(found.undetermined.zero)
+    assert any("viscous_2" in note for note in found.notes)
+    joint = found.robot.chain.joints[1]
+    assert joint.viscous == robot.chain.joints[1].viscous
+    assert joint.rotor_inertia == robot.chain.joints[1].rotor_inertia
+    np.testing.assert_allclose(found.rms, 0, atol=1e-6)
+
+
+# Noise --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.sweep
+def test_intervals_cover_the_truth_under_slow_noise():
+    """95 % of them, nearly: noise that remembers, 200 records, all determined parameters."""
+    robot = armdyn.Robot(with_rotors(LINK2.chain))
+    covered = []
+    log = recorded(robot, 6400)
+    size = 0.02 * np.sqrt((log.tau**2).mean(axis=0))
+    for seed in range(200):
+        noisy = dataclasses.replace(log, tau=log.tau + size * slow(len(log), robot.n, seed))
+        found = armdyn.identify(robot, noisy, prior=None)
+        felt = told(found)
+        sd = np.array([parameter.deviation for parameter in found.parameters])
+        off = np.abs(found.theta - theta(robot, found))
+        covered.append((off < 1.96 * sd)[felt])
+    assert 0.90 < np.mean(covered) < 0.97
+
+
+def test_weighted_least_squares_counts_a_noisy_joint_less():
+    """Wrong in one joint alone, least squares spreads the error; weighted, it does not."""
+    robot = armdyn.load("ur5")
+    log = recorded(robot, 3000)
+    noise = np.zeros(log.tau.shape)
+    noise[:, 0] = 5 * np.random.default_rng(0).normal(size=len(log))
+    record = moments(robot, dataclasses.replace(log, tau=log.tau + noise))
+    known = record.columns.given
+    outer = [k for k in record.columns.felt[3] if "_4" in record.columns.names[k]]
+    off = {
+        method: np.abs(least_squares(record, known, method).theta - known)[outer].max()
+        for method in ("ols", "wls", "irls")
+    }
+    assert off["wls"] < 0.1 * off["ols"]
+    assert off["irls"] < 0.1 * off["ols"]
+    sigma = least_squares(record, known, "irls").sigma
+    assert sigma[0] == pytest.approx(5, rel=0.05) and (sigma[1:] < 0.1).all()
+
+
+def test_instruments_take_off_the_bias_of_noisy_encoders():
+    """With noise in qd and qdd inertias come out too small; not with the true motion's help."""
+    robot = armdyn.Robot(with_rotors(LINK2.chain))
+    log = recorded(robot, 20_000)
+    rng = np.random.default_rng(0)
+    qd, qdd = (x + 0.3 * x.std(axis=0) * rng.normal(size=x.shape) for x in (log.qd, log.qdd))
+    measured = dataclasses.replace(log, qd=qd, qdd=qdd)
+    plain = armdyn.identify(robot, measured, prior=None, rest=0)
+    helped = armdyn.identify(robot, measured, prior=None, rest=0, instruments=log)
+    known, felt = theta(robot, plain), told(plain)
+    rotor = plain.moments.columns.place("rotor").start + 1
+    assert felt[rotor]
+    bias, left = (abs(found.theta - known)[rotor] / known[rotor] for found in (plain, helped))
+    assert bias > 0.05 and left < 0.3 * bias
+
+
+def test_the_consistent_fit_is_one_that_can_be():
+    """Little data and much noise: least squares gives what no body has, the fit does not."""
+    robot = armdyn.load("ur5")
+    log = recorded(robot, 600, noise=0.5)
+    alone = armdyn.identify(robot, log, prior=None)
+    found = armdyn.identify(robot, log)
+    assert any(link.inertia.findings() for link in alone.robot.chain.links)
+    assert not any(link.inertia.findings() for link in found.robot.chain.links)
+    assert all(joint.viscous >= 0 for joint in found.robot.chain.joints)
+    other = recorded(robot, 2000, seed=9)
+    assert (found.validate(other).rms < alone.validate(other).rms).all()
+
+
+def test_a_prior_that_no_body_has_is_moved_and_noted():
+    chain = armdyn.load("ur5").chain
+    bad = dataclasses.replace(chain.links[2].inertia, tensor=(1.0, 0.0, 0.0, 0.1, 0.0, 0.1))
+    links = list(chain.links)
+    links[2] = dataclasses.replace(links[2], inertia=bad)
+    broken = armdyn.Robot(dataclasses.replace(chain, links=tuple(links), check="warn"))
+    found = armdyn.identify(broken, recorded(armdyn.Robot(chain)))
+    assert any("prior moved" in note and links[2].name in note for note in found.notes)
+    assert found.rms.max() < 1e-6
+
+
+# A payload ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("prior", ["robot", None], ids=["consistent", "least-squares"])
+def test_a_payload_alone_is_found(prior):
+    robot = armdyn.Robot(with_rotors(armdyn.load("ur5").chain))
+    inertia = np.diag([0.02, 0.03, 0.025])
+    loaded = armdyn.Robot(robot.chain.with_payload(2.5, (0.02, -0.05, 0.11), inertia))
+    found = armdyn.identify(robot, recorded(loaded), payload=True, prior=prior)
+    ten = [parameter.value for parameter in found.parameters]
+    c = np.array([0.02, -0.05, 0.11])
+    about = inertia + 2.5 * (c @ c * np.eye(3) - np.outer(c, c))
+    wanted = [
+        2.5,
+        *(2.5 * c),
+        *(about[i] for i in ((0, 0), (0, 1), (1, 1), (0, 2), (1, 2), (2, 2))),
+    ]
+    np.testing.assert_allclose(ten, wanted, atol=1e-7)
+    assert [p.name for p in found.parameters][:2] == ["payload m", "payload mcx"]
+    q = np.random.default_rng(1).uniform(-1, 1, (3, 6))
+    np.testing.assert_allclose(
+        found.robot.inverse_dynamics(*q), loaded.inverse_dynamics(*q), atol=1e-5
+    )
+
+
+# What is refused ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"cutoff": "high"}, "cutoff is 'high'"),
+        ({"weight": -1.0}, "weight is -1.0; expected a number above 0"),
+        ({"weight": "light"}, "weight is 'light'"),
+        ({"prior": "panda"}, "prior is 'panda'"),
+        ({"prior": armdyn.load("ur5")}, "the prior's joints are RRRRRR, the robot's RR"),
+        ({"method": "lms"}, "no method 'lms'.*known: ols, wls, irls"),
+        ({"rest": "slow"}, "rest is 'slow'"),
+        ({"instruments": [recorded(LINK2, 100)] * 2}, "2 instruments for 1 logs"),
+        ({"instruments": 3}, "instruments: expected a Log"),
+    ],
+    ids=str,
+)
+def test_options_that_are_none(changes, said):
+    with pytest.raises(IdentificationError, match=said):
+        armdyn.identify(LINK2, recorded(LINK2, 200), **changes)
+
+
+def test_too_few_rows():
+    with pytest.raises(IdentificationError, match="10 rows for 14 parameters"):
+        armdyn.identify(LINK2, recorded(LINK2, 10))
+    with pytest.raises(IdentificationError, match="there is no log"):
+        armdyn.identify(LINK2, [])
+    with pytest.raises(IdentificationError, match="expected a Log or a list"):
+        armdyn.identify(LINK2, [3])
+    with pytest.raises(TypeError, match="identify takes a Robot"):
+        armdyn.identify(LINK2.chain, recorded(LINK2, 100))
+    with pytest.raises(IdentificationError, match="validate takes a Log"):
+        armdyn.identify(LINK2, recorded(LINK2, 500)).validate("log.csv")
+
+
+def test_flags_are_true_or_false():
+    with pytest.raises(ValueError, match="friction is 1; expected True or False"):
+        armdyn.identify(LINK2, recorded(LINK2, 100), friction=1)
+
+
+# What is found can be seen ------------------------------------------------------------------------
+
+
+def test_a_result_says_what_it_is():
+    robot = armdyn.Robot(with_rotors(LINK2.chain))
+    found = armdyn.identify(robot, recorded(robot, 2000, noise=0.01))
+    first = found.parameters[0]
+    assert str(found).splitlines()[0] == str(first)
+    assert (first.name, first.unit) == ("U33_1", "kg m^2") and np.isinf(first.deviation)
+    assert len(found.covariance) == len(found.parameters) == 14
+    assert repr(found).startswith("Identification('two_link', 14 parameters, rms [")
+    check = found.validate(recorded(robot, 1000, seed=3))
+    assert check.rms.shape == (2,) and check.measured[0].shape == (1000, 2)
+    np.testing.assert_allclose(
+        check.measured[0] - check.predicted[0], 0, atol=check.torque.max() / 5
+    )
+
+
+def test_moments_fit_as_logs_do(tmp_path):
+    """What ``identify`` does is ``moments`` and ``fit``, also through a file."""
+    robot = armdyn.Robot(with_rotors(LINK2.chain))
+    log = recorded(robot, 3000, noise=0.02)
+    record = moments(robot, log, rest=0.05)
+    record.save(tmp_path / "m.npz")
+    again = armdyn.Moments.load(tmp_path / "m.npz").fit()
+    np.testing.assert_array_equal(again.theta, record.fit().theta)
+    np.testing.assert_allclose(armdyn.identify(robot, log, rest=0.05).theta, again.theta, rtol=1e-6)
