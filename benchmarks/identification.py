@@ -3,8 +3,8 @@
 ``python -m benchmarks.identification``. Rows of q, qd, qdd and tau come one log after the other, as
 from a disk. Armdyn computes the moments: the Gram matrices of each joint's torque, links, rotor,
 friction and offset, in 64 parts. The same Gram matrices are summed up around Pinocchio's regressor,
-row by row in Python; FIGAROH, where it is installed, builds its regressor and solves it by QR, which
-is what it offers. All take turns in one process, on one core, each on as many rows as its time
+row by row in Python; FIGAROH, where it is installed, builds its regressor and solves it by QR, as
+it does. All take turns in one process, on one core, each on as many rows as its time
 allows. The memory is that of a process of its own that computes the moments of all rows, by code
 that is compiled already.
 """
@@ -14,7 +14,6 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import resource
 import subprocess
 import sys
 import time
@@ -29,6 +28,7 @@ import numpy as np  # noqa: E402  after the number of threads is said
 import armdyn  # noqa: E402
 from armdyn.identification.moments import moments  # noqa: E402
 from benchmarks.arms import arm, states, urdf  # noqa: E402
+from benchmarks.memory import _status  # noqa: E402
 
 ROWS = 10**7
 LOG = 20_000  # rows of each log
@@ -131,7 +131,7 @@ def main() -> None:
     if arguments.alone:
         chain = arm("panda")
         moments(armdyn.Robot(chain), logs(chain, arguments.alone))
-        print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
+        print(_status("VmHWM") / 1e6)  # ru_maxrss would tell of the parent process too
         return
     times = measure(min(arguments.rows, 10**6), arguments.rounds, arguments.peer_rows)
     found = {"microseconds_a_row": times, "megabytes": memory(arguments.rows)}
