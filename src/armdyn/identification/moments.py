@@ -1,10 +1,8 @@
 """Moments: all that a fit needs to know of a log, in a few matrices that add up.
 
-Per joint i the Gram matrix of [tau_i | W_i], W_i the joint's block of columns. Least squares with
-any weights of the joints, the physically consistent fit, cross-validation and the error of any
-parameters on that log follow from them alone. They are kept for up to GROUPS contiguous parts of
-the log: cross-validation leaves parts out, and standard deviations are judged by how much the parts
-differ.
+Per joint i the Gram matrix of [tau_i | W_i], W_i the joint's block of columns: all kinds of fits and
+the error of any parameters follow from it. It is kept for up to GROUPS contiguous parts of the log:
+cross-validation leaves parts out, and standard deviations are judged by how much they differ.
 """
 
 from __future__ import annotations
