@@ -1,6 +1,6 @@
 """Moments: all that a fit needs to know of a log, in a few matrices that add up.
 
-Per joint i the Gram matrix of [tau_i | W_i], W_i the joint's block of columns: all kinds of fits and
+Per joint i the Gram matrix of [tau_i | W_i], W_i the joint's block of columns: fits of any kind and
 the error of any parameters follow from it. It is kept for up to GROUPS contiguous parts of the log:
 cross-validation leaves parts out, and standard deviations are judged by how much they differ.
 """

@@ -15,6 +15,7 @@ from armdyn.chain.inertia import NAMES, Inertia
 from armdyn.chain.parts import Link
 from armdyn.errors import IdentificationError, shorten, unknown, warn
 from armdyn.identification import choices, priors
+from armdyn.identification.blas import one_thread
 from armdyn.identification.columns import Columns
 from armdyn.identification.consistent import Bodies, Problem, Solution, triangle
 from armdyn.identification.fit import (
@@ -135,6 +136,7 @@ class Identification:
 # The fit ------------------------------------------------------------------------------------------
 
 
+@one_thread()
 def fit(
     moments: Moments,
     *,

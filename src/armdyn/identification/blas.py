@@ -1,0 +1,18 @@
+"""One thread for linear algebra: on matrices as small as these, several wait for each other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Within this, NumPy's linear algebra runs on one thread, where threadpoolctl is installed."""
+    try:
+        from threadpoolctl import threadpool_limits
+    except ImportError:
+        yield
+    else:
+        with threadpool_limits(1, "blas"):
+            yield
