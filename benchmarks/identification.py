@@ -81,7 +81,7 @@ def by_figaroh(chain: armdyn.Chain, rows: int) -> Any:
     names = {f"p{k}": 0.0 for k in range(W.shape[1])}
     unfelt, kept = regressor.get_index_eliminate(W, names)
     W = regressor.build_regressor_reduced(W, unfelt)
-    return qrdecomposition.double_QR(log.tau.T.ravel(), W, kept)
+    return qrdecomposition.QRDecomposer().double_decomposition(log.tau.T.ravel(), W, kept)
 
 
 def timed(function: Callable[[], Any]) -> float:
