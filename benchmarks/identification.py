@@ -3,8 +3,8 @@
 ``python -m benchmarks.identification``. Rows of q, qd, qdd and tau come one log after the other, as
 from a disk. Armdyn computes the moments: the Gram matrices of each joint's torque, links, rotor,
 friction and offset, in 64 parts. The same Gram matrices are summed up around Pinocchio's regressor,
-row by row in Python; FIGAROH, where it is installed, builds its regressor and solves it by QR, as
-it does. All take turns in one process, on one core, each on as many rows as its time
+row by row in Python; FIGAROH, where it is installed, builds its regressor and solves by QR, which
+is what it offers. All take turns in one process, on one core, each on as many rows as its time
 allows. The memory is that of a process of its own that computes the moments of all rows, by code
 that is compiled already.
 """

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib import import_module
 
 
 @contextmanager
 def one_thread() -> Iterator[None]:
     """Within this, NumPy's linear algebra runs on one thread, where threadpoolctl is installed."""
     try:
-        from threadpoolctl import threadpool_limits
+        threads = import_module("threadpoolctl")
     except ImportError:
         yield
     else:
-        with threadpool_limits(1, "blas"):
+        with threads.threadpool_limits(1, "blas"):
             yield
