@@ -15,6 +15,7 @@ from armdyn.chain.inertia import NAMES, Inertia
 from armdyn.chain.parts import Link
 from armdyn.errors import IdentificationError, shorten, unknown, warn
 from armdyn.identification import choices, priors
+from armdyn.identification.blas import one_thread
 from armdyn.identification.columns import Columns
 from armdyn.identification.consistent import Bodies, Problem, Solution, triangle
 from armdyn.identification.fit import (
@@ -29,63 +30,12 @@ from armdyn.identification.fit import (
 )
 from armdyn.identification.logs import Log
 from armdyn.identification.moments import Moments
-from armdyn.identification.rows import RowsOf, segments
+from armdyn.identification.validation import Validation, validate
 from armdyn.robot import Robot
 
 STEEP = 1e-6  # of the objective: it is no minimum where a step promises more
 NEGLIGIBLE = 1e-6  # of a joint's torque: an offset that is not worth a word
 TEN_UNITS = ("kg", *["kg m"] * 3, *["kg m^2"] * 6)
-
-
-@dataclass(frozen=True, eq=False)
-class Validation:
-    """Measured torques of a log beside predicted ones, both low-passed.
-
-    Attributes:
-        rms: of measured minus predicted torque of each joint, where it moves, (n,) [N m or N].
-        torque: the rms of the measured torque there, (n,).
-        times: of each segment's rows [s].
-        measured: torques of each segment, (rows, n).
-        predicted: likewise.
-    """
-
-    rms: np.ndarray
-    torque: np.ndarray
-    times: list[np.ndarray]
-    measured: list[np.ndarray]
-    predicted: list[np.ndarray]
-
-
-def validate(moments: Moments, theta: np.ndarray, log: Log) -> Validation:
-    """The torques of a log beside those of parameters, prepared as for these moments."""
-    columns, user = moments.columns, moments.user
-    if columns.user and not user:
-        raise IdentificationError(
-            f"the columns {', '.join(columns.user)} are functions, which saved moments do not have"
-        )
-    pieces, _ = segments(log.for_joints(moments.robot.joint_names), None, moments.cutoff)
-    rows_of = RowsOf(columns, user)
-    measured, predicted, moving = [], [], []
-    for piece in pieces:
-        blocks = [
-            (np.stack([X[:, 0] for X in joints], axis=1), block.qd, _torque(columns, joints, theta))
-            for block in rows_of(piece, 0, piece.rows)
-            for joints in block.joints[:1]
-        ]
-        tau, qd, found = (np.concatenate(parts) for parts in zip(*blocks, strict=True))
-        measured.append(tau)
-        predicted.append(found)
-        moving.append(np.abs(qd) >= moments.rest)
-    here = np.concatenate(moving)
-    count = np.maximum(here.sum(axis=0), 1)
-    tau, error = np.concatenate(measured), np.concatenate(measured) - np.concatenate(predicted)
-    rms, torque = (np.sqrt((x**2 * here).sum(axis=0) / count) for x in (error, tau))
-    return Validation(rms, torque, [piece.times for piece in pieces], measured, predicted)
-
-
-def _torque(columns: Columns, joints: list[np.ndarray], theta: np.ndarray) -> np.ndarray:
-    pairs = zip(joints, columns.felt, strict=True)
-    return np.stack([X[:, 1:] @ theta[felt] for X, felt in pairs], axis=1)
 
 
 class Parameter(NamedTuple):
@@ -186,6 +136,7 @@ class Identification:
 # The fit ------------------------------------------------------------------------------------------
 
 
+@one_thread()
 def fit(
     moments: Moments,
     *,
