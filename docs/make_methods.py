@@ -11,9 +11,10 @@ from pathlib import Path
 
 import numpy as np
 
-from armdyn.algorithms.catalogue import CATALOGUE, COSTS, TOGETHER, Asked, Method
+from armdyn.algorithms.catalogue import CATALOGUE, COSTS, TOGETHER, Asked
+from armdyn.algorithms.method import Method
 from armdyn.chain import Chain
-from armdyn.comparison.exactness import DIGITS, Reference, random_states
+from armdyn.comparison.exactness import DIGITS, Reference, leaves, random_states
 from armdyn.counting import count, growth
 from armdyn.counting.polynomial import Polynomial
 from armdyn.quantities import QUANTITIES
@@ -151,7 +152,8 @@ def prepares_in_doubles(quantity: Asked, method: Method) -> bool:
     with localcontext(prec=DIGITS):
         function = formula(chain, Decimal, Task(quantity, method.name))
         given = [[Decimal(x) for x in states[name][0]] for name in QUANTITIES[quantity].arguments]
-        return reference.error(np.array([function(*given)], dtype=object)) > 0
+        found = np.array(list(leaves(function(*given))), dtype=object)
+        return reference.error(found[None]) > 0
 
 
 def operations(quantity: Asked, method: Method) -> tuple[Polynomial, Polynomial]:

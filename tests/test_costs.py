@@ -9,8 +9,9 @@ import pytest
 import armdyn
 from armdyn import Chain, Robot
 from armdyn.algorithms import catalogue, crba, newton_euler
-from armdyn.algorithms.catalogue import CATALOGUE, TOGETHER, Method, operations
+from armdyn.algorithms.catalogue import CATALOGUE, TOGETHER, operations
 from armdyn.algorithms.coriolis import from_christoffel
+from armdyn.algorithms.method import Method
 from armdyn.counting import count
 from armdyn.quantities import QUANTITIES
 from armdyn.quantities.tasks import cheapest, program_cost

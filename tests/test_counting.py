@@ -8,7 +8,7 @@ import pytest
 
 from armdyn import Chain
 from armdyn.algorithms import catalogue
-from armdyn.algorithms.catalogue import Method
+from armdyn.algorithms.method import Method
 from armdyn.algorithms.stages import stage, zero
 from armdyn.counting import Count, count, growth
 from armdyn.counting.polynomial import Polynomial

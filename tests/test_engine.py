@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import armdyn
-from armdyn import Chain, Robot, engine, robot
+from armdyn import Chain, Robot, engine
 from armdyn.algorithms import newton_euler
 from armdyn.algorithms.catalogue import methods
 from armdyn.engine import calls as calls_path
@@ -16,6 +16,7 @@ from armdyn.engine import jit
 from armdyn.errors import MethodError, ModelError
 from armdyn.quantities import QUANTITIES, tasks
 from armdyn.quantities.tasks import Task, cheapest, formula, program_cost
+from armdyn.robot import options
 from tests.arms import with_rotors
 from tests.interpreting import interpret
 
@@ -245,7 +246,7 @@ def test_no_cache_where_none_is_wanted(monkeypatch):
 
 
 def test_an_approximation_warns_once(caplog, monkeypatch):
-    monkeypatch.setattr(robot, "_warned", set())
+    monkeypatch.setattr(options, "_warned", set())
     arm = armdyn.load("two_link")
     with caplog.at_level(logging.WARNING, "armdyn"):
         for _ in range(3):

@@ -25,9 +25,7 @@ def test_the_reference_has_fifty_digits(quantity):
         function = formula(chain, mpmath.mpf, Task(quantity, reference.method))
         names = quantities.QUANTITIES[quantity].arguments
         truth = function(*([mpmath.mpf(x) for x in states[name][0].tolist()] for name in names))
-        flat = [truth]
-        while isinstance(flat[0], list):
-            flat = [x for part in flat for x in part]
+        flat = exactness.leaves(truth)
         with localcontext(prec=60):
             for found, true in zip(reference._truth[0], flat, strict=True):
                 apart = abs(mpmath.mpf(str(Decimal(found))) - true)

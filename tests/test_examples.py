@@ -11,6 +11,7 @@ SAYS = {  # by example: its arguments, and what it must print
     "first_steps": ((), "forward dynamics gives the motion back"),
     "compare_formulations": (("two_link",), "least time a call: "),
     "gravity_compensation": ((), "energy of motion: "),
+    "adaptive_control": ((), "all ten parameters found: True"),
     "export_c": ((), "void ur5_mass_matrix(const double q[6], double M[36]);"),
     "optimal_control": ((), "converged: True"),
     "million_states": (("20000",), "the last one alone gives the same bits: True"),

@@ -10,7 +10,7 @@ ROOT = Path(__file__).parents[1]
 FILES = {
     path.stem: path
     for path in sorted((ROOT / "src" / "armdyn" / "algorithms").glob("*.py"))
-    if path.stem not in ("__init__", "catalogue", "stages")  # no algorithms
+    if path.stem not in ("__init__", "catalogue", "method", "stages")  # no algorithms
 }
 LETTERS = 3  # a longer name is a word, and speaks for itself
 INDICES = {"i", "j", "k", "m", "n", "_"}

@@ -49,6 +49,11 @@ def expected(quantity):
         "axes": quantity.axes,
         "method": not quantity.function,
         "friction": quantity.friction,
+        "payload": "payload" in quantity.at_call,
+        "payload_frame": "payload" in quantity.at_call,
+        "gravity": "gravity" in quantity.at_call,
+        "parameters": "parameters" in quantity.at_call,
+        "check": "payload" in quantity.at_call,
         "wrench": quantity.wrench,
         "wrench_frame": quantity.wrench,
     }

@@ -13,7 +13,8 @@ from armdyn.algorithms import catalogue
 from armdyn.engine import cache, recorded
 from armdyn.program import evaluate, jacobian, jvp, record, sqrt, tape, vjp
 from armdyn.program.program import Op
-from armdyn.spatial import Vector, products, select_lt, sincos, solve
+from armdyn.spatial import Vector, select_lt, sincos
+from armdyn.spatial.matrices import products, solve
 
 SIZES = {"x": 3, "p": 2}
 

@@ -6,9 +6,11 @@ from functools import cache
 import numpy as np
 import pytest
 
-from armdyn import Chain, MethodError, ModelError, Robot, ShapeError, load, robot
+from armdyn import Chain, MethodError, ModelError, Robot, ShapeError, load
+from armdyn.chain.minimal import seen_from_matrix
 from armdyn.program.tape import LOOPED
 from armdyn.quantities import QUANTITIES
+from armdyn.robot import options
 from tests.arms import with_rotors
 
 SMALL = "RPRP"
@@ -108,14 +110,19 @@ def test_torque_is_quadratic_in_speed(name):
     assert_close(found, expected)
 
 
+LARGE = (
+    "christoffel",
+    "regressor",
+    "mass_matrix_derivative",
+    "inverse_dynamics_second_derivatives",
+    "forward_dynamics_derivatives",
+)
+
+
 @pytest.mark.parametrize(
     "quantity, name",
     [(quantity, SMALL) for quantity in QUANTITIES if not QUANTITIES[quantity].refuses]
-    + [
-        (quantity, "puma560")
-        for quantity in QUANTITIES
-        if quantity not in ("christoffel", "regressor")
-    ],
+    + [(quantity, "puma560") for quantity in QUANTITIES if quantity not in LARGE],
 )
 def test_all_kinds_agree(quantity, name):
     """Jacobian, Jacobian times vector, vector times Jacobian; Hessians are symmetric."""
@@ -236,6 +243,55 @@ def test_wrong_shapes_are_told_the_right_ones():
         it.jvp("bias", "qd")(q, q, q[:3])
 
 
+# What is given at the call ------------------------------------------------------------------------
+
+
+def test_derivatives_by_parameters_are_the_regressor():
+    """That of inverse dynamics by a payload is the last link's part, seen from the tip."""
+    it = arm(SMALL)
+    q, qd, qdd = drawn(*[(5, it.n)] * 3)
+    Y = it.regressor(q, qd, qdd)
+    by_parameters = it.derivative("inverse_dynamics", "parameters", arguments="parameters")
+    assert by_parameters.arguments == ("q", "qd", "qdd", "parameters")
+    assert_close(by_parameters(q, qd, qdd, it.chain.parameters), Y)
+    by_payload = it.derivative("inverse_dynamics", "payload", arguments=["payload"])
+    expected = Y[..., -10:] @ seen_from_matrix(it.chain.tip)
+    assert_close(by_payload(q, qd, qdd, np.zeros(10)), expected)
+
+
+def test_derivatives_by_gravity_and_wrench():
+    """Torque is linear in both."""
+    it = arm(SMALL)
+    q, qd, qdd, tau = drawn(*[(5, it.n)] * 4)
+    g, w = drawn((5, 3), (5, 6), seed=1)
+    both = {"arguments": ("gravity", "wrench"), "wrench_frame": it.chain.links[2].name}
+    by_gravity, by_wrench = it.derivative("inverse_dynamics", ["gravity", "wrench"], **both)(
+        q, qd, qdd, g, w
+    )
+    weight = it.inverse_dynamics(q, qd, qdd, gravity=g) - it.inverse_dynamics(
+        q, qd, qdd, gravity=np.zeros(3)
+    )
+    assert_close(np.einsum("bij,bj->bi", by_gravity, g), weight)
+    J = it.jacobian(q, it.chain.links[2].name)
+    assert_close(by_wrench, -np.swapaxes(J, -1, -2))
+    along = it.jvp("forward_dynamics", "wrench", **both)(q, qd, tau, g, w, w)
+    pushed = np.einsum("bji,bj->bi", J, w)
+    assert_close(along, np.linalg.solve(it.mass_matrix(q), pushed[..., None])[..., 0], 1e-10)
+
+
+def test_gradients_by_payload_and_parameters_against_the_jacobian():
+    """Of forward dynamics, with a payload at a frame that is not the tip."""
+    it = arm(SMALL)
+    q, qd, tau, weights = drawn(*[(it.n,)] * 4)
+    given = {"arguments": "payload,parameters".split(","), "payload_frame": it.chain.links[1].name}
+    wrt = ["payload", "parameters"]
+    state = q, qd, tau, [1, 0.1, 0, 0, 0.1, 0, 0.1, 0, 0, 0.1], it.chain.parameters
+    J = it.derivative("forward_dynamics", wrt, **given)(*state)
+    gradient = it.vjp("forward_dynamics", wrt, **given)(*state, weights)
+    for found, matrix in zip(gradient, J, strict=True):
+        assert_close(found, weights @ matrix, 1e-9)
+
+
 # Names -------------------------------------------------------------------------------------------
 
 
@@ -259,6 +315,14 @@ def test_unknown_names_are_refused(kind):
         (lambda: derive("pose", method="kic"), "no option of pose 'method'; known: frame"),
         (lambda: derive("bias", friction=True), "no option of bias 'friction'"),
         (lambda: derive("forward_dynamics", fricton=True), "did you mean 'friction'"),
+        (
+            lambda: derive("bias", "payload"),
+            "no argument of bias 'payload'; known: q, qd",
+        ),
+        (lambda: derive("bias", arguments="wrench"), "no argument 'wrench' of bias; known: payl"),
+        (lambda: derive("pose", arguments="payload"), "no option of pose 'arguments'"),
+        (lambda: derive("bias", arguments=3), "arguments are names, not 3"),
+        (lambda: derive("bias", payload_frame="f"), "payload_frame='f' without a payload"),
         (lambda: derive("forward_dynamics", friction=1), "friction is 1; expected True or False"),
     ):
         with pytest.raises(MethodError, match=message):
@@ -268,7 +332,7 @@ def test_unknown_names_are_refused(kind):
 
 
 def test_a_derivative_of_an_approximation_says_so_once(caplog, monkeypatch):
-    monkeypatch.setattr(robot, "_warned", set())
+    monkeypatch.setattr(options, "_warned", set())
     it = arm(SMALL)
     with caplog.at_level(logging.WARNING, logger="armdyn"):
         for _ in range(2):

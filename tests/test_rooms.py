@@ -15,7 +15,7 @@ import armdyn
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "src" / "armdyn"
-HALL = {"__init__", "__main__", "errors", "spatial", "robot", "export"}
+HALL = {"__init__", "__main__", "errors", "export"}
 
 
 def python(*arguments, folder, path=PACKAGE.parent):

@@ -21,7 +21,8 @@ from armdyn.program.tables import Products, Solution, runs
 from armdyn.program.tape import record
 from armdyn.quantities import QUANTITIES
 from armdyn.quantities.tasks import Task, formula
-from armdyn.spatial import Vector, products, solve
+from armdyn.spatial import Vector
+from armdyn.spatial.matrices import products, solve
 from tests.c_compiler import needs_compiler
 from tests.test_export import bits, call, interpreted, joined, library, states
 from tests.test_llvm import Machine, same_bits

@@ -17,9 +17,9 @@ from armdyn.program.program import Instruction, Op, Program
 from armdyn.program.tables import Products
 from armdyn.program.tangents import jvp
 from armdyn.program.tape import record
-from armdyn.quantities import QUANTITIES
-from armdyn.quantities.tasks import Task, program
-from armdyn.spatial import Vector, products, select_lt, sincos, solve
+from armdyn.quantities.tasks import Task, program, quantities_of
+from armdyn.spatial import Vector, select_lt, sincos
+from armdyn.spatial.matrices import products, solve
 from tests.arms import with_rotors
 
 EPS = np.finfo(float).eps
@@ -398,8 +398,17 @@ RANDOM = {
 }
 
 
-@pytest.mark.parametrize("arm", [*RANDOM, "scara", "two_link", "stanford"])
-@pytest.mark.parametrize("quantity", QUANTITIES)
+def all_of(*names):
+    """The quantities that each of these arms has; third derivatives of torques are left out."""
+    return [
+        (quantity, name)
+        for name in names
+        for quantity in quantities_of((ARMS | RANDOM)[name])
+        if quantity != "inverse_dynamics_second_derivatives"
+    ]
+
+
+@pytest.mark.parametrize(("quantity", "arm"), all_of(*RANDOM, "scara", "two_link", "stanford"))
 def test_quantities_against_true_derivatives(quantity, arm):
     chain = (ARMS | RANDOM)[arm]
     made = program(chain, [Task(quantity).settled(chain)])
@@ -407,8 +416,7 @@ def test_quantities_against_true_derivatives(quantity, arm):
 
 
 @pytest.mark.sweep
-@pytest.mark.parametrize("arm", ARMS)
-@pytest.mark.parametrize("quantity", QUANTITIES)
+@pytest.mark.parametrize(("quantity", "arm"), all_of(*ARMS))
 def test_quantities_of_all_shipped_arms_against_true_derivatives(quantity, arm):
     made = program(ARMS[arm], [Task(quantity).settled(ARMS[arm])])
     assert_derivatives_agree(made, given(made, 4, -2, 2), truth_of(made))

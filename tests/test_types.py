@@ -11,10 +11,15 @@ import pytest
 
 from armdyn import Robot
 from armdyn.quantities.tasks import quantities_of
-from armdyn.robot import Compiled
+from armdyn.robot.compiled import Compiled
 from tests.test_robot import ROBOT
 
-QUANTITIES = [name for name, value in vars(Robot).items() if isinstance(value, Compiled)]
+QUANTITIES = [
+    name
+    for room in Robot.__mro__
+    for name, value in vars(room).items()
+    if isinstance(value, Compiled)
+]
 
 RIGHT = """
 import numpy as np
@@ -25,6 +30,9 @@ def use(robot: Robot, q: np.ndarray, out: np.ndarray) -> None:
     robot.mass_matrix([0.0, 1.0], method=None, out=None, threads=None)
     robot.inverse_dynamics(q, q, q, friction=True)
     robot.forward_dynamics(q, q, tau=q, friction=False, method="ldl")
+    robot.inverse_dynamics(q, q, q, payload=[1.0] * 10, payload_frame="tool0", check=None)
+    robot.bias(q, q, gravity=(0, 0, 1), parameters=q)
+    robot.function("bias", arguments=("payload", "gravity"))
     robot.pose(q, "tool0")
     robot.jacobian(q, frame="tool0", axes="frame", out=out)
     robot.energy(q, q, out=(out, out))
@@ -68,6 +76,8 @@ WRONG = {
     "robot.pose(q, 3)": 'Argument 2 to "pose" of "Robot" has incompatible type "int"',
     "robot.gravity(q, friction=True)": 'Unexpected keyword argument "friction" for "gravity"',
     "robot.inverse_dynamics(q, q, q, friction='no')": 'Argument "friction" to "inverse_dynamics"',
+    "robot.mass_matrix(q, gravity=q)": 'Unexpected keyword argument "gravity" for "mass_matrix"',
+    "robot.gravity(q, payload=q, check='no')": 'Argument "check" to "gravity" of "Robot" has incom',
     "armdyn.lod('panda')": 'Module has no attribute "lod"',
     "robot.energy(q, q, out=q)": 'Argument "out" to "energy" of "Robot" has incompatible type',
 }

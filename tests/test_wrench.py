@@ -165,7 +165,7 @@ def test_a_wrench_of_several_quantities_in_one_function():
         ),
         (
             MethodError,
-            "bias does not take 'wrench' at the call; it takes none",
+            "bias does not take 'wrench' at the call; it takes payload, gravity, parameters",
             lambda: Task("bias", given=("wrench",)).settled(CHAIN),
         ),
         (TypeError, "no argument wrench", lambda: ROBOT.bias(Q, QD, wrench=WRENCH)),

@@ -36,6 +36,7 @@ if TYPE_CHECKING:  # "as" says to type checkers that a name is public
     from armdyn.simulation import controllers as controllers
     from armdyn.simulation import simulate as simulate
     from armdyn.simulation import trajectories as trajectories
+    from armdyn.simulation.linear import linearize as linearize
 
 __version__ = "0.1.0"
 
@@ -80,6 +81,7 @@ _HOMES = {  # of the public names; a room is imported when a name of it is first
     "excite": "identification.excitation",
     "identify": "identification",
     "info": "engine",
+    "linearize": "simulation.linear",
     "load": "loaders",
     "register": "quantities.registered",
     "robots": "loaders",

@@ -11,20 +11,24 @@ import re
 import string
 import textwrap
 import unicodedata
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from random import Random
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
 
 import armdyn
 from armdyn.algorithms import catalogue
 from armdyn.chain import Chain, Joint
+from armdyn.chain.inertia import Inertia
 from armdyn.engine.derived import KINDS, Derived, with_respect_to
 from armdyn.errors import ExportError, MethodError, as_names, listed, shorten, unknown
 from armdyn.output.files import unfinished
 from armdyn.program.c import Dtype, Function
-from armdyn.program.selftest import selftest
-from armdyn.quantities import QUANTITIES, find
-from armdyn.quantities.tasks import Task, program
+from armdyn.program.selftest import Draws, selftest
+from armdyn.quantities import QUANTITIES, Quantity, find
+from armdyn.quantities.tasks import Task, check_arguments, program
 
 if TYPE_CHECKING:
     from armdyn.robot import Robot
@@ -69,6 +73,11 @@ def c_files(
     dtype: str = "double",
     methods: Mapping[str, str] | None = None,
     name: str | None = None,
+    frame: str | None = None,
+    friction: bool = False,
+    arguments: str | Iterable[str] = (),
+    payload_frame: str | None = None,
+    wrench_frame: str | None = None,
     derivatives: str | Iterable[str] = (),
     wrt: str | Sequence[str] | None = None,
 ) -> dict[str, str]:
@@ -84,6 +93,12 @@ def c_files(
         dtype: of all numbers, a name of DTYPES.
         methods: the method for a quantity; the cheapest exact one for those not named.
         name: with which functions and files begin; the arm's own if not given.
+        frame: that pose, jacobian and the like are those of; the tip if not given.
+        friction: whether inverse and forward dynamics have friction.
+        arguments: what functions take besides the state, each where it is felt: "payload",
+            "gravity", "parameters" in place of the arm's constants, "wrench".
+        payload_frame: the frame that a payload is given in; the tip if not given.
+        wrench_frame: the frame that a wrench acts at; the tip if not given.
         derivatives: of each quantity, besides itself, "derivative", "jvp", "vjp" or "hvp", which
             Robot has under the same names.
         wrt: with respect to which arguments; to all of them if not given.
@@ -104,7 +119,10 @@ def c_files(
         raise MethodError(f"methods is {shorten(methods)}; expected a method by quantity")
     prefix = identifier(chain.name if name is None else name)
     asked = as_names("quantities", quantities)
-    tasks = [task.settled(chain) for task in _tasks(asked, methods or {})]
+    options = Options(
+        frame, friction, as_names("arguments", arguments), payload_frame, wrench_frame
+    )
+    tasks = [task.settled(chain) for task in _tasks(asked, methods or {}, options)]
     derived = _derived(tasks, as_names("derivatives", derivatives), wrt)
     functions = [
         Function(
@@ -122,7 +140,8 @@ def c_files(
     include = f'#include "{prefix}_dynamics.h"\n'
     source = [f"{opening}see {prefix}_dynamics.h. */\n{include}", "#include <math.h>"]
     source += [function.definition for function in functions]
-    test = f"{opening}the self-test of {prefix}_dynamics.c. */\n{include}\n{selftest(functions)}"
+    test = f"{opening}the self-test of {prefix}_dynamics.c. */\n{include}\n"
+    test += selftest(functions, draws(chain))
     return {
         f"{prefix}_dynamics.h": opening + _header(chain, prefix, [*tasks, *derived], functions),
         f"{prefix}_dynamics.c": "\n\n".join(source) + "\n",
@@ -138,7 +157,57 @@ def result_names(task: Task) -> tuple[str, ...]:
     return tuple(result.name for result in find(task.quantity).results)
 
 
-def _tasks(quantities: Sequence[str], methods: Mapping[str, str]) -> list[Task]:
+class Options(NamedTuple):
+    """What concerns some of the quantities: see ``c_files``."""
+
+    frame: str | None
+    friction: bool
+    arguments: Sequence[str]
+    payload_frame: str | None
+    wrench_frame: str | None
+
+    def check(self, quantities: Mapping[str, Quantity]) -> None:
+        """Refuse what concerns none of the quantities."""
+        if not isinstance(self.friction, bool):
+            raise MethodError(f"friction is {shorten(self.friction)}; expected True or False")
+        every = listed(quantities)
+        if self.frame is not None and not any(q.framed for q in quantities.values()):
+            raise MethodError(
+                f"frame {shorten(self.frame)}, but none of {every} is that of a frame"
+            )
+        if self.friction and not any(q.friction for q in quantities.values()):
+            raise MethodError(f"friction, but none of {every} has any")
+        check_arguments([*quantities], self.arguments, self.payload_frame, self.wrench_frame)
+
+    def task(self, quantity: str, method: str | None) -> Task:
+        """The task of a quantity with what concerns it."""
+        asked = find(quantity)
+        places = self.payload_frame, self.wrench_frame
+        return Task.with_given(quantity, self.arguments, *places)._replace(
+            method=method,
+            frame=self.frame if asked.framed else None,
+            friction=self.friction and asked.friction is not None,
+        )
+
+
+def draws(chain: Chain) -> Draws:
+    """How a self-test draws what no arbitrary numbers can be: bodies."""
+
+    def payload(chance: Random) -> list[float]:
+        m, (x, y, z) = chance.uniform(0.5, 3), (chance.uniform(0.001, 0.01) for _ in range(3))
+        com = [chance.uniform(-0.1, 0.1) for _ in range(3)]
+        body = Inertia.from_com(m, com, m * np.diag([y + z, x + z, x + y]))
+        return body.parameters().tolist()
+
+    def parameters(chance: Random) -> list[float]:
+        rows = chain.parameters_in("pinocchio").tolist()
+        sizes = [chance.uniform(0.8, 1.2) for _ in rows]
+        return [size * x for size, row in zip(sizes, rows, strict=True) for x in row]
+
+    return {"payload": payload, "parameters": parameters}
+
+
+def _tasks(quantities: Sequence[str], methods: Mapping[str, str], options: Options) -> list[Task]:
     """What is asked for, each quantity once, by methods that exist."""
     if not quantities:
         raise MethodError(f"no quantity to export; known: {listed(QUANTITIES)}")
@@ -151,7 +220,8 @@ def _tasks(quantities: Sequence[str], methods: Mapping[str, str]) -> list[Task]:
         if asked[quantity].function:
             raise MethodError(f"{quantity} has one method only; it cannot be {shorten(method)}")
         catalogue.find(quantity, method)
-    return [Task(quantity, methods.get(quantity)) for quantity in dict.fromkeys(quantities)]
+    options.check(asked)
+    return [options.task(name, methods.get(name)) for name in dict.fromkeys(quantities)]
 
 
 def _derived(tasks: Sequence[Task], kinds: Sequence[str], wrt: Any) -> list[Derived]:
@@ -179,8 +249,8 @@ the dynamics of a robot arm, in SI units and radians.
  * a joint from base to tip in the order above. Matrices lie row after row: M_ij is M[{n} * i + j].
  * Results must not overlap arguments or one another. Gravity is ({gravity}) m/s^2 in the
  * base frame. Rotor inertia, reflected to the joint, adds to the diagonal of M and to all that
- * follows from it: torques of acceleration, accelerations, kinetic energy. Friction is left out.
-{locked} *
+ * follows from it: torques of acceleration, accelerations, kinetic energy. {friction}
+{given}{locked} *
  * The functions need libm and nothing else, allocate nothing and keep nothing between calls: any
  * number of threads may call them. Compile them with
  *
@@ -219,10 +289,12 @@ def _header(
     asked: Sequence[Task | Derived],
     functions: Sequence[Function],
 ) -> str:
+    tasks = [each.task if isinstance(each, Derived) else each for each in asked]
     locked = [
         f" * Locked joint: {comment(joint)} at {float(position)!r}.\n"
         for joint, position in chain.locked
     ]
+    rough = any(task.friction for task in tasks)
     declarations = [
         f"{_about(each, function)}\n{function.prototype}"
         for each, function in zip(asked, functions, strict=True)
@@ -232,11 +304,35 @@ def _header(
         joints="\n".join(map(_joint, range(chain.n), chain.joints)),
         n=chain.n,
         gravity=", ".join(repr(float(g)) for g in chain.gravity),
+        friction=f"Friction is left out{' where none is named' if rough else ''}.",
+        given="".join(_given(chain, tasks)),
         locked="".join(locked),
         prefix=prefix,
         guard=prefix.upper(),
         declarations="\n\n".join(declarations),
     )
+
+
+GIVEN = {
+    "payload": "the ten parameters of a load, m, m cx, m cy, m cz [kg, kg m], Ixx, Ixy, Iyy, Ixz, "
+    "Iyz, Izz [kg m^2], about the origin of {frame} and in its axes",
+    "gravity": "the acceleration of free fall in the base frame [m/s^2], in place of that above",
+    "parameters": "m, m cx, m cy, m cz, Ixx, Ixy, Iyy, Ixz, Iyz, Izz of each link about the origin "
+    "of its joint's frame and in that frame's axes, in place of the arm's own",
+    "wrench": "fx, fy, fz [N], mx, my, mz [N m] that act on the arm at {frame}, in base axes, the "
+    "moment about its origin",
+}
+
+
+def _given(chain: Chain, tasks: Sequence[Task]) -> Iterator[str]:
+    """What the arguments are that functions take besides the state."""
+    for name, text in GIVEN.items():
+        task = next((task for task in tasks if name in task.given), None)
+        if task is not None:
+            frame = task.wrench_frame if name == "wrench" else task.payload_frame
+            place = "the tip" if frame is None else f"frame {comment(frame)}"
+            line = f"{name} holds {text.format(frame=place)}."
+            yield textwrap.fill(line, 100, initial_indent=" * ", subsequent_indent=" * ") + "\n"
 
 
 def _joint(i: int, joint: Joint) -> str:
@@ -254,6 +350,10 @@ def _about(asked: Task | Derived, function: Function) -> str:
     for name, shape in zip(function.results, function.program.shapes, strict=True):
         if len(shape) > 1:
             said.append(f"{name} is {' x '.join(map(str, shape))}.")
+    if task.frame is not None:
+        said.append(f"Here it is frame {comment(task.frame)} in place of the tip.")
+    if task.friction:
+        said.append("With friction.")
     if task.method:
         exact = catalogue.find(task.quantity, task.method).exact
         said.append(f"Method: {comment(task.method)}{'' if exact else ', an approximation'}.")

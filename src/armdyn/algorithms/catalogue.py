@@ -13,23 +13,23 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal
+from dataclasses import replace
+from typing import Any
 
-from armdyn.algorithms.coriolis import from_christoffel
+from armdyn.algorithms.coriolis import from_christoffel, slopes_from_christoffel
 from armdyn.algorithms.costs import COSTS
 from armdyn.algorithms.late import Late
+from armdyn.algorithms.method import Method, without_centres
 from armdyn.errors import MethodError, shorten, unknown
-
-if TYPE_CHECKING:
-    from armdyn.chain.arm import Arm
 
 # The modules whose functions stand in the rows below.
 articulated_body = Late("articulated_body")
 crba = Late("crba")
 echeandia_wensing = Late("echeandia_wensing")
 fijany_bejczy = Late("fijany_bejczy")
+forward_derivatives = Late("forward_derivatives")
 forward_dynamics = Late("forward_dynamics")
+forward_mode = Late("forward_mode")
 gdahj = Late("gdahj")
 hybrid = Late("hybrid")
 kic = Late("kic")
@@ -43,62 +43,21 @@ newton_euler = Late("newton_euler")
 newton_euler_flat = Late("newton_euler_flat")
 newton_euler_sums = Late("newton_euler_sums")
 renaud = Late("renaud")
+second_derivatives = Late("second_derivatives")
+singh = Late("singh")
+singh_base = Late("singh_base")
 walker_orin = Late("walker_orin")
 zomaya_morris = Late("zomaya_morris")
 
-FAR = 100.0  # times the largest m |c|^2 that a body can have: it costs as much accuracy
-
 SUMS = "angles of parallel joints summed"
 FLAT = "bodies flat across their axes"
+BASE = "in base axes"
+DUAL = "on dual numbers"
 
 # What users may know a method as.
 ALIASES = {"rnea": "newton-euler", "aba": "articulated-body"}
 
 Asked = str | tuple[str, ...]  # a quantity, or several that are computed together
-
-
-@dataclass(frozen=True)
-class Method:
-    """One way to compute one quantity.
-
-    Attributes:
-        name: as users call it.
-        function: takes an Arm and the state; returns nested lists of scalars.
-        paper: key in ``docs/references.bib``; "armdyn" for our own.
-        where: the equations or table of that paper.
-        view: the parameters it sees, "natural", "minimal", or "flat", which are minimal too.
-        exact: False for an approximation, which is never chosen by itself.
-        of: the quantities that it is made of. A robot computes each by the method of the same name
-            or, where there is none, by the cheapest; ``function`` computes them as the paper does.
-        join: makes such a function of functions that compute these quantities.
-        refuses: why it does not apply to an arm, given its natural view; None if it does.
-        registered: whether a user brought it, so that it is chosen only where it proves right.
-    """
-
-    name: str
-    function: Callable[..., Any]
-    paper: str
-    where: str = ""
-    view: Literal["natural", "minimal", "flat"] = "natural"
-    exact: bool = True
-    of: tuple[str, ...] = ()
-    join: Callable[..., Callable[..., Any]] | None = None
-    refuses: Callable[[Arm], str | None] = lambda arm: None
-    registered: bool = False
-
-
-def without_centres(arm: Arm) -> str | None:
-    """Why a method about centres of mass does not apply: a link, read with "warn", has none.
-
-    Or one so far away that no body of its inertia has it, and what is computed there cancels: of
-    any body m |c|^2 is at most half the trace of its tensor.
-    """
-    links = zip(arm.mass, arm.first_moment, arm.inertia, strict=True)
-    for i, (m, h, J) in enumerate(links, start=1):
-        if m < 0 or h @ h > FAR * m * max(0.0, J.xx + J.yy + J.zz):
-            moment = ", ".join(f"{x:g}" for x in h)
-            return f"link {i} has no centre of mass (mass {m:g} kg, first moment ({moment}) kg m)"
-    return None
 
 
 CATALOGUE: dict[str, tuple[Method, ...]] = {
@@ -158,21 +117,21 @@ CATALOGUE: dict[str, tuple[Method, ...]] = {
         ),
         Method("crba", crba.mass_matrix, "safeea2018", "Table I"),
         Method(
-            "crba-minimal", crba.mass_matrix, "armdyn", "crba on the minimal parameters", "minimal"
+            "crba-minimal", crba.mass_matrix, "armdyn", "crba on the minimal parameters", "mixed"
         ),
         Method("lagrange", lagrange.mass_matrix, "zomaya1988", "eqs. 3, 6 to 9"),
         Method("newton-euler", newton_euler.mass_matrix, "safeea2018", "note under Table I"),
         Method("hybrid", hybrid.mass_matrix, "armdyn"),
-        Method("hybrid-minimal", hybrid.mass_matrix, "armdyn", view="minimal"),
+        Method("hybrid-minimal", hybrid.mass_matrix, "armdyn", view="mixed"),
         Method("momentum", momentum.mass_matrix, "armdyn", refuses=without_centres),
     ),
     "bias": (
         Method("lin1991", lin1991.bias, "lin1991", "Fig. 3, Table II", refuses=without_centres),
         Method("newton-euler", newton_euler.bias, "luh1980"),
         Method(
-            "newton-euler-minimal", newton_euler.bias, "lin1995", "as lin1999 quotes it", "minimal"
+            "newton-euler-minimal", newton_euler.bias, "lin1995", "as lin1999 quotes it", "mixed"
         ),
-        Method("newton-euler-sums", newton_euler_sums.bias, "armdyn", SUMS, "minimal"),
+        Method("newton-euler-sums", newton_euler_sums.bias, "armdyn", SUMS, "mixed"),
         Method("newton-euler-flat", newton_euler_flat.bias, "armdyn", FLAT, "flat"),
         Method("lagrange", lagrange.bias, "zomaya1988", "eqs. 2, 5, and 16 in order"),
         Method("kic", kic.bias, "kang", "eqs. 8, 10", refuses=without_centres),
@@ -217,6 +176,14 @@ CATALOGUE: dict[str, tuple[Method, ...]] = {
             "about the last origin",
             refuses=without_centres,
         ),
+        Method("momentum-flat", momentum.christoffel_flat, "armdyn", FLAT, "flat"),
+        Method(
+            "momentum-tip-flat",
+            momentum.christoffel_flat_from_last,
+            "armdyn",
+            f"about the last origin, {FLAT}",
+            "flat",
+        ),
     ),
     "coriolis_matrix": (
         Method("newton-euler", newton_euler.coriolis_matrix, "armdyn", "the polarised bias"),
@@ -241,6 +208,20 @@ CATALOGUE: dict[str, tuple[Method, ...]] = {
             "running sums about the last origin",
             refuses=without_centres,
         ),
+        Method(
+            "momentum-flat",
+            momentum.coriolis_matrix_flat,
+            "armdyn",
+            f"running sums, {FLAT}",
+            "flat",
+        ),
+        Method(
+            "momentum-tip-flat",
+            momentum.coriolis_matrix_flat_from_last,
+            "armdyn",
+            f"running sums about the last origin, {FLAT}",
+            "flat",
+        ),
     ),
     "inverse_dynamics": (
         Method("newton-euler", newton_euler.inverse_dynamics, "luh1980"),
@@ -249,9 +230,9 @@ CATALOGUE: dict[str, tuple[Method, ...]] = {
             newton_euler.inverse_dynamics,
             "lin1995",
             "as lin1999 quotes it",
-            "minimal",
+            "mixed",
         ),
-        Method("newton-euler-sums", newton_euler_sums.inverse_dynamics, "armdyn", SUMS, "minimal"),
+        Method("newton-euler-sums", newton_euler_sums.inverse_dynamics, "armdyn", SUMS, "mixed"),
         Method("newton-euler-flat", newton_euler_flat.inverse_dynamics, "armdyn", FLAT, "flat"),
     ),
     "forward_dynamics": (
@@ -265,6 +246,72 @@ CATALOGUE: dict[str, tuple[Method, ...]] = {
         ),
         Method("articulated-body", articulated_body.forward_dynamics, "featherstone1983"),
     ),
+    "mass_matrix_derivative": (
+        Method(
+            "tape-forward",
+            forward_mode.mass_matrix_derivative,
+            "wengert1964",
+            "dual numbers through the cheapest mass matrix",
+            of=("mass_matrix",),
+            join=forward_mode.by_q,
+        ),
+    ),
+    "inverse_dynamics_derivatives": (
+        Method(
+            "newton-euler",
+            forward_mode.inverse_dynamics_derivatives,
+            "wengert1964",
+            DUAL,
+            of=("inverse_dynamics",),
+            join=forward_mode.by_arguments,
+        ),
+        Method(
+            "tape-forward",
+            forward_mode.inverse_dynamics_derivatives,
+            "wengert1964",
+            "dual numbers through the cheapest inverse dynamics",
+            of=("inverse_dynamics",),
+            join=forward_mode.by_arguments,
+        ),
+        Method("singh-flat", singh.inverse_dynamics_derivatives, "singh2022", FLAT, "flat"),
+        Method("singh-base", singh_base.inverse_dynamics_derivatives, "singh2022", BASE, "flat"),
+    ),
+    "forward_dynamics_derivatives": (
+        Method(
+            "ldl",
+            forward_derivatives.ldl,
+            "singh2022",
+            of=("inverse_dynamics_derivatives", "gravity"),
+            join=forward_derivatives.from_methods,
+        ),
+        Method("articulated-body", forward_mode.forward_dynamics_derivatives, "wengert1964", DUAL),
+    ),
+    "inverse_dynamics_second_derivatives": (
+        Method(
+            "newton-euler",
+            forward_mode.inverse_dynamics_second_derivatives,
+            "wengert1964",
+            DUAL,
+        ),
+        Method(
+            "singh-flat",
+            second_derivatives.in_link_frames,
+            "singh2022",
+            f"{FLAT}, {DUAL}",
+            "flat",
+            of=("inverse_dynamics_derivatives", "christoffel"),
+            join=second_derivatives.from_methods,
+        ),
+        Method(
+            "singh-base",
+            second_derivatives.in_base_axes,
+            "singh2022",
+            f"{BASE}, {DUAL}",
+            "flat",
+            of=("inverse_dynamics_derivatives", "christoffel"),
+            join=second_derivatives.from_methods,
+        ),
+    ),
 }
 CATALOGUE["coriolis_matrix"] += tuple(
     replace(
@@ -275,6 +322,15 @@ CATALOGUE["coriolis_matrix"] += tuple(
     )
     for method in CATALOGUE["christoffel"]
     if method.name not in {own.name for own in CATALOGUE["coriolis_matrix"]}  # a cheaper way
+)
+CATALOGUE["mass_matrix_derivative"] += tuple(
+    replace(
+        method,
+        function=slopes_from_christoffel(method.function),
+        of=("christoffel",),
+        join=slopes_from_christoffel,
+    )
+    for method in CATALOGUE["christoffel"]
 )
 TOGETHER: dict[tuple[str, ...], tuple[Method, ...]] = {  # what computes several quantities at once
     ("mass_matrix", "bias"): (

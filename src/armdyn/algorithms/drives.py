@@ -25,6 +25,14 @@ def on_torque(arm: Arm, tau: Row, q: Row, qd: Row, qdd: Row) -> Row:
     return [t + rotor * a for t, rotor, a in zip(tau, arm.rotor_inertia, qdd, strict=True)]
 
 
+def on_derivatives(
+    arm: Arm, three: tuple[list[Row], ...], q: Row, qd: Row, qdd: Row
+) -> tuple[list[Row], ...]:
+    """The derivatives of inverse dynamics with rotors: they are in M, dtau/dqdd, alone."""
+    dq, dqd, dqdd = three
+    return dq, dqd, with_rotors(dqdd, arm)
+
+
 def on_kinetic(arm: Arm, both: tuple[Scalar, Scalar], q: Row, qd: Row) -> tuple[Scalar, Scalar]:
     """(kinetic, potential) energy with rotors."""
     kinetic, potential = both
@@ -55,3 +63,34 @@ def taken_off(arm: Arm, frictionless: Formula) -> Formula:
     return lambda q, qd, tau: frictionless(
         q, qd, [t - loss for t, loss in zip(tau, friction(arm, qd), strict=True)]
     )
+
+
+# That of Coulomb's friction is 0 wherever it has a derivative, and taken as 0 where it jumps.
+
+
+def slope_added(arm: Arm, frictionless: Formula) -> Formula:
+    """The derivatives of inverse dynamics with friction: viscous on the diagonal of dtau/dqd."""
+
+    def derivatives(q: Row, qd: Row, qdd: Row) -> tuple[list[Row], ...]:
+        dq, dqd, dqdd = frictionless(q, qd, qdd)
+        damped = [list(row) for row in dqd]
+        for i, viscous in enumerate(arm.viscous):
+            damped[i][i] = damped[i][i] + viscous
+        return dq, damped, dqdd
+
+    return derivatives
+
+
+def slope_taken_off(arm: Arm, frictionless: Formula) -> Formula:
+    """The derivatives of forward dynamics with friction taken off the torque that is given."""
+
+    def derivatives(q: Row, qd: Row, tau: Row) -> tuple[list[Row], ...]:
+        rest = [t - loss for t, loss in zip(tau, friction(arm, qd), strict=True)]
+        dq, dqd, dtau = frictionless(q, qd, rest)
+        damped = [
+            [a - b * viscous for a, b, viscous in zip(*rows, arm.viscous, strict=True)]
+            for rows in zip(dqd, dtau, strict=True)
+        ]
+        return dq, damped, dtau
+
+    return derivatives

@@ -10,8 +10,8 @@ with S the joints' twists. Differs from the paper: its 6 by 6 matrix B has 12 nu
 p = integral of v dm and K = integral of v r^T dm of the body, by which B (w, .) is the force w x p
 and the couple tr(K) w - K w, and F3 is a couple alone; and velocities v are counted, like r, from
 the origin of the frame at hand, since a uniform velocity changes nothing but F3, by c x (force of
-F2) from frame to frame. Bodies are flat (see ``newton_euler_flat``), for K's sake. [a]x is the
-matrix of the product a x. Joints count from 0.
+F2) from frame to frame. Bodies are flat (see ``newton_euler_flat``), for K's sake, and frames are
+those of ``runs``. [a]x is the matrix of the product a x. Joints count from 0.
 """
 
 from __future__ import annotations
@@ -19,11 +19,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from armdyn.algorithms.crba import Body, composites
+from armdyn.algorithms.crba import Body
+from armdyn.algorithms.runs import UNTURNED, Link, composites, down_x, inward, links, up_x, up_z
 from armdyn.chain.arm import Arm
 from armdyn.spatial import Z_AXIS, ZERO, Rotation, Row, Scalar, Symmetric, Vector
 
 Matrix = tuple[Vector, Vector, Vector]  # by its rows
+NONE: Matrix = (ZERO, ZERO, ZERO)
+
+
+class Flow(NamedTuple):
+    """Momentum p and K of a body that moves, velocities and places counted from one origin."""
+
+    p: Vector = ZERO
+    K: Matrix = NONE
 
 
 class Forces(NamedTuple):
@@ -36,51 +45,74 @@ class Forces(NamedTuple):
     N: Vector
 
 
+class Drift(NamedTuple):
+    """The velocity of a link's origin less that of the link before, a part for each shift."""
+
+    c: Vector  # by r, in the axes of the link
+    e: Vector  # by b, in the axes between the turns
+
+
 def coriolis_matrix(arm: Arm, q: Sequence[Scalar], qd: Sequence[Scalar]) -> list[Row]:
     """C(q, qd), shape (n, n): sum over k of Gamma_ijk qd_k, for which Mdot - 2 C is skew."""
-    R, s = arm.rotations(q), arm.shifts(q)
-    w, c = velocities(arm, q, qd)
-    p, K = ZERO, (ZERO, ZERO, ZERO)
+    chain = links(arm, q)
+    w, drift = velocities(arm, chain, qd)
+    bodies = composites(chain)
     C: list[Row] = [[0] * arm.n for _ in range(arm.n)]
-    for i, body in reversed(list(enumerate(composites(arm, q)))):
-        p = p + w[i].cross(arm.first_moment[i])
-        K = added(K, crossed(w[i], second_moment(arm.inertia[i])))
-        F = forces(arm.revolute[i], body, p, K, w[i])
+    for i, flow in enumerate(flows(chain, bodies, w, drift)):
+        F = forces(arm.revolute[i], bodies[i], flow, w[i])
         C[i][i] = F.t.z if arm.revolute[i] else F.f.z
         for j in reversed(range(i)):
-            F = inward(R[j + 1], s[j + 1], c[j + 1], F)
+            F = forces_inward(chain[j + 1], drift[j + 1], F)
             if arm.revolute[j]:
                 C[j][i], C[i][j] = F.t.z, F.L.x * w[j].y - F.L.y * w[j].x + F.N.z
             else:
                 C[j][i], C[i][j] = F.f.z, F.P.x * w[j].y - F.P.y * w[j].x
-        if i > 0:
-            K = turned(R[i], added(K, dyad(c[i], body.h)))
-            p = R[i].up(p + body.M * c[i])
-            K = added(K, dyad(p, s[i]))
     return C
 
 
 def velocities(
-    arm: Arm, q: Sequence[Scalar], qd: Sequence[Scalar]
-) -> tuple[list[Vector], list[Vector]]:
-    """w_i of each link, and c_i of the origin of E_i less that of E_{i-1}, both in E_i."""
-    w: list[Vector] = []
-    c: list[Vector] = []
-    before = ZERO
-    for i, (R, s) in enumerate(zip(arm.rotations(q), arm.shifts(q), strict=True)):
-        c.append(R.down(before.cross(s)))
-        w.append(R.down(before))
+    arm: Arm, chain: Sequence[Link], qd: Sequence[Scalar], times: int = 1
+) -> tuple[list[Vector], list[Drift]]:
+    """w_i, the angular velocity of each link, and the drift of its origin, so many times."""
+    w, turning, drifting = ZERO, [], []
+    for i, (R, r, b, _) in enumerate(chain):
+        e = down_x(R, w).cross(times * Vector(b, 0, 0))
+        w = R.down(w)
+        c = (times * w).cross(r)
         if arm.revolute[i]:
-            w[i] = w[i] + qd[i] * Z_AXIS
+            w = w + qd[i] * Z_AXIS
         else:
-            c[i] = c[i] + qd[i] * Z_AXIS
-        before = w[i]
-    return w, c
+            c = c + times * qd[i] * Z_AXIS
+        turning.append(times * w)
+        drifting.append(Drift(c, e))
+    return turning, drifting
 
 
-def forces(revolute: bool, body: Body, p: Vector, K: Matrix, w: Vector) -> Forces:
+def flows(
+    chain: Sequence[Link], bodies: Sequence[Body], w: Sequence[Vector], drift: Sequence[Drift]
+) -> list[Flow]:
+    """P and K of the composite bodies, from the tip inward."""
+    p, K = Flow()
+    found = []
+    for i, ((R, r, b, own), (M, h, _)) in reversed(
+        list(enumerate(zip(chain, bodies, strict=True)))
+    ):
+        c, e = drift[i]
+        p = p + w[i].cross(own.h)
+        K = added(K, crossed(w[i], second_moment(own.I)))
+        found.append(Flow(p, K))
+        p = p + M * c
+        K = about_z(R, added(added(K, dyad(c, h)), dyad(p, r)))
+        h = up_z(R, h + M * r)
+        p = up_z(R, p) + M * e
+        K = about_x(R, added(added(K, dyad(e, h)), dyad(p, Vector(b, 0, 0))))
+        p = up_x(R, p)
+    return found[::-1]
+
+
+def forces(revolute: bool, body: Body, flow: Flow, w: Vector) -> Forces:
     """F1, F2, F3 of a body along the joint that carries it; the axis moves by u = w x z."""
-    M, h, I = body
+    (M, h, I), (p, K) = body, flow
     u = w.cross(Z_AXIS)
     if not revolute:
         return Forces(M * u, h.cross(u), Vector(0, 0, M), h.cross(Z_AXIS), p.cross(Z_AXIS))
@@ -94,10 +126,13 @@ def forces(revolute: bool, body: Body, p: Vector, K: Matrix, w: Vector) -> Force
     )
 
 
-def inward(R: Rotation, s: Vector, c: Vector, F: Forces) -> Forces:
-    """Forces and moments seen one frame further in."""
-    f, P, N = R.up(F.f), R.up(F.P), R.up(F.N + c.cross(F.P))
-    return Forces(f, R.up(F.t) + s.cross(f), P, R.up(F.L) + s.cross(P), N)
+def forces_inward(link: Link, drift: Drift, F: Forces) -> Forces:
+    """Forces and moments, seen from the link before, whose origin has the velocity -drift."""
+    R, (c, e) = link.R, drift
+    f, t = inward(link, F.f, F.t)
+    P, L = inward(link, F.P, F.L)
+    N = up_z(R, F.N + c.cross(F.P)) + e.cross(up_z(R, F.P))
+    return Forces(f, t, P, L, up_x(R, N))
 
 
 # Matrices that are not symmetric -----------------------------------------------------------------
@@ -125,13 +160,17 @@ def added(K: Matrix, other: Matrix) -> Matrix:
     return x, y, z
 
 
-def turned(R: Rotation, K: Matrix) -> Matrix:
-    """R K R^T, 24M22A: about z, then with the axes renamed about x."""
-    K = about_z(R.C, R.S, K)
-    return renamed(renamed(about_z(R.Cb, R.Sb, renamed(K))))
+def about_z(R: Rotation, K: Matrix) -> Matrix:
+    """K of a link in the axes between, 12M11A."""
+    return K if R is UNTURNED else about_third(R.C, R.S, K)
 
 
-def about_z(C: Scalar, S: Scalar, K: Matrix) -> Matrix:
+def about_x(R: Rotation, K: Matrix) -> Matrix:
+    """K in the axes between in those of the link before, 12M11A: as about z, the axes renamed."""
+    return K if R is UNTURNED else renamed(renamed(about_third(R.Cb, R.Sb, renamed(K))))
+
+
+def about_third(C: Scalar, S: Scalar, K: Matrix) -> Matrix:
     """Rz K Rz^T, 12M11A."""
     x, y, z = K
     w = S * (x.x - y.y) + C * (x.y + y.x)

@@ -6,7 +6,8 @@ from collections.abc import Callable, Sequence
 
 from armdyn.algorithms import lin1991, newton_euler
 from armdyn.chain.arm import Arm
-from armdyn.spatial import Row, Scalar, solve
+from armdyn.spatial import Row, Scalar
+from armdyn.spatial.matrices import solve
 
 MassMatrix = Callable[[Arm, Sequence[Scalar]], list[Row]]
 Bias = Callable[[Arm, Sequence[Scalar], Sequence[Scalar]], Row]

@@ -24,7 +24,8 @@ from typing import NamedTuple
 from armdyn.algorithms.kinematics import frames
 from armdyn.algorithms.stages import stage, zero
 from armdyn.chain.arm import Arm
-from armdyn.spatial import ZERO, Row, Scalar, Symmetric, Vector, double_cross, products
+from armdyn.spatial import ZERO, Row, Scalar, Symmetric, Vector, double_cross
+from armdyn.spatial.matrices import products
 
 Vectors = list[Vector]
 Matrix = tuple[Vector, Vector, Vector]  # by its rows

@@ -14,7 +14,8 @@ from armdyn.algorithms.crba import composites
 from armdyn.algorithms.kinematics import Placed, frames
 from armdyn.algorithms.stages import stage
 from armdyn.chain.arm import Arm
-from armdyn.spatial import ZERO, Row, Scalar, Vector, products
+from armdyn.spatial import ZERO, Row, Scalar, Vector
+from armdyn.spatial.matrices import products
 
 
 def mass_matrix(arm: Arm, q: Sequence[Scalar]) -> list[Row]:

@@ -11,6 +11,9 @@ A symbol Gamma_ijk with i < k, j <= k is how joint j turns the momentum that joi
 body, as joint i feels it: w_j . W_ik, with one vector W_ik for all j. The other symbols are zero,
 equal to these or their opposite: Gamma_ikj = Gamma_ijk; Gamma_kji = - Gamma_ijk for j <= i.
 
+On flat bodies (see ``newton_euler_flat``) moments are taken about the origins of link frames, of
+which much is zero, and no link needs a centre of mass.
+
 All revolute, n >= 3, kinematics included: the mass matrix and the symbols together take
 n^3+17/2n^2+209/2n-157 M, 2/3n^3+7n^2+253/3n-116 A.
 """
@@ -23,9 +26,10 @@ from typing import NamedTuple
 from armdyn.algorithms.kinematics import Placed, frames_from_last, frames_in_first
 from armdyn.algorithms.stages import stage
 from armdyn.chain.arm import Arm
-from armdyn.spatial import ZERO, Dyads, Row, Scalar, Symmetric, Vector, double_cross
+from armdyn.spatial import ZERO, Row, Scalar, Symmetric, Vector, double_cross
 
 Matrix = tuple[Vector, Vector, Vector]  # by its rows
+Moments = tuple[Vector, Symmetric, Symmetric]  # h of a link, and two tensors whose difference is E
 
 
 class Body(NamedTuple):
@@ -43,18 +47,45 @@ def composite_bodies(
     arm: Arm,
     q: Sequence[Scalar],
     frames: Callable[[Arm, Sequence[Scalar]], list[Placed]] = frames_in_first,
+    moments: Callable[[Arm, int, Placed], Moments] | None = None,  # about_centre
 ) -> list[Body]:
-    """Summed from the tip inward: h = sum of m c, E = sum of m c c^T + E_c; P = M v + w x h."""
+    """Summed from the tip inward: M, h and E of the links; P = M v + w x h."""
     M, h, E = 0, ZERO, Symmetric(0, 0, 0, 0, 0, 0)
     bodies = []
     for k, frame in reversed(list(enumerate(frames(arm, q)))):
-        m, c, S = arm.mass[k], frame.o + frame.out(arm.com[k]), frame.z
-        mc = m * c
-        E = E + square(mc, c) - minus_second_moment(arm.inertia_dyads[k]).turned(frame.rows)
-        M, h = M + m, h + mc
+        first, shift, minus_own = (moments or about_centre)(arm, k, frame)
+        E = E + shift - minus_own
+        M, h = M + arm.mass[k], h + first
+        S = frame.z
         w, v = (S, frame.o.cross(S)) if arm.revolute[k] else (ZERO, S)
         bodies.append(Body(h, E, w, v, M * v + w.cross(h)))
     return bodies[::-1]
+
+
+def about_centre(arm: Arm, k: int, frame: Placed) -> Moments:
+    """M c; m c c^T, and minus E about the centre, which together are E of link k."""
+    c = frame.o + frame.out(arm.com[k])
+    mc = arm.mass[k] * c
+    return mc, square(mc, c), arm.inertia_dyads[k].less_half_trace().turned(frame.rows)
+
+
+def flat_about_origin(arm: Arm, k: int, frame: Placed) -> Moments:
+    """The same of a flat body from h and E about the origin o of E_k; nothing is divided by m.
+
+    m c = m o + h, and E = o (m c)^T + h o^T + E about o, which is symmetric.
+    """
+    o, h, J = frame.o, frame.out(arm.first_moment[k]), arm.inertia[k]
+    mc = arm.mass[k] * o + h
+    shift = Symmetric(
+        o.x * mc.x + h.x * o.x,
+        o.x * mc.y + h.x * o.y,
+        o.x * mc.z + h.x * o.z,
+        o.y * mc.y + h.y * o.y,
+        o.y * mc.z + h.y * o.z,
+        o.z * mc.z + h.z * o.z,
+    )
+    minus_E = Symmetric(-J.yy, J.xy, J.xz, -J.xx, J.yz, 0)  # E_zz = 0
+    return mc, shift, minus_E.turned(frame.rows)
 
 
 def mass_matrix(arm: Arm, q: Sequence[Scalar]) -> list[Row]:
@@ -78,6 +109,16 @@ def christoffel_from_last(arm: Arm, q: Sequence[Scalar]) -> list[list[Row]]:
     return symbols(composite_bodies(arm, q, frames_from_last))
 
 
+def christoffel_flat(arm: Arm, q: Sequence[Scalar]) -> list[list[Row]]:
+    """Gamma(q), shape (n, n, n), of flat bodies."""
+    return symbols(composite_bodies(arm, q, frames_in_first, flat_about_origin))
+
+
+def christoffel_flat_from_last(arm: Arm, q: Sequence[Scalar]) -> list[list[Row]]:
+    """Gamma(q), shape (n, n, n), of flat bodies, all vectors from the origin of E_n."""
+    return symbols(composite_bodies(arm, q, frames_from_last, flat_about_origin))
+
+
 def coriolis_matrix(arm: Arm, q: Sequence[Scalar], qd: Sequence[Scalar]) -> list[Row]:
     """C(q, qd), shape (n, n), for which Mdot - 2 C is skew."""
     return summed(composite_bodies(arm, q), qd)
@@ -86,6 +127,18 @@ def coriolis_matrix(arm: Arm, q: Sequence[Scalar], qd: Sequence[Scalar]) -> list
 def coriolis_matrix_from_last(arm: Arm, q: Sequence[Scalar], qd: Sequence[Scalar]) -> list[Row]:
     """C(q, qd), shape (n, n), all vectors from the origin of E_n."""
     return summed(composite_bodies(arm, q, frames_from_last), qd)
+
+
+def coriolis_matrix_flat(arm: Arm, q: Sequence[Scalar], qd: Sequence[Scalar]) -> list[Row]:
+    """C(q, qd), shape (n, n), of flat bodies."""
+    return summed(composite_bodies(arm, q, frames_in_first, flat_about_origin), qd)
+
+
+def coriolis_matrix_flat_from_last(
+    arm: Arm, q: Sequence[Scalar], qd: Sequence[Scalar]
+) -> list[Row]:
+    """C(q, qd), shape (n, n), of flat bodies, all vectors from the origin of E_n."""
+    return summed(composite_bodies(arm, q, frames_from_last, flat_about_origin), qd)
 
 
 def symbols(bodies: Sequence[Body]) -> list[list[Row]]:
@@ -143,12 +196,6 @@ def turning(body: Body) -> Matrix:
 def inertia(E: Symmetric) -> Symmetric:
     """J = tr(E) 1 - E, 3A."""
     return Symmetric(E.yy + E.zz, -E.xy, -E.xz, E.xx + E.zz, -E.yz, E.xx + E.yy)
-
-
-def minus_second_moment(I: Dyads) -> Dyads:
-    """I - tr(I)/2 1, which is - E of the same body."""
-    half = I.trace / 2
-    return Dyads(I.lam - half, I.u, I.v, -half)
 
 
 def square(mc: Vector, c: Vector) -> Symmetric:

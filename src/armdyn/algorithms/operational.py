@@ -17,7 +17,8 @@ from armdyn.algorithms.forward_dynamics import MassMatrix, with_rotors
 from armdyn.algorithms.kinematics import jacobian
 from armdyn.chain.arm import Arm
 from armdyn.chain.checks import postures
-from armdyn.spatial import Row, Scalar, inverse_between, select_lt, symmetric_product
+from armdyn.spatial import Row, Scalar, select_lt
+from armdyn.spatial.matrices import inverse, inverse_between, symmetric_product
 
 MANY = 20  # joints beyond which articulated bodies cost less than M = L^T D L
 MOST = 1e12  # how many times heavier a direction may be, the others held; rounding leaves 1e16
@@ -46,14 +47,13 @@ def inertia_inverse(mass_matrix: MassMatrix = lin1991.mass_matrix) -> OfFrame:
 
 def inertia(mass_matrix: MassMatrix = lin1991.mass_matrix) -> OfFrame:
     """Lambda (6, 6), symmetric; where J is singular each number is infinite or not a number."""
-    inverse = inertia_inverse(mass_matrix)
+    of_frame = inertia_inverse(mass_matrix)
 
     def operational_inertia(
         arm: Arm, q: Sequence[Scalar], frame: str | None = None, axes: str = "base"
     ) -> list[Row]:
-        A = inverse(arm, q, frame, axes)
-        unit = [[1 if i == j else 0 for j in range(6)] for i in range(6)]
-        Lambda = inverse_between(unit, A)
+        A = of_frame(arm, q, frame, axes)
+        Lambda = inverse(A)
         one: Scalar = 1  # and 0 where J is singular
         for k in range(6):
             i = k - k % 3  # velocities, or angular velocities: those of the same unit

@@ -6,15 +6,15 @@ import dataclasses
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal, Unpack
+from typing import TYPE_CHECKING, Any, Literal, Unpack, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from armdyn.chain import checks, dh, given
+from armdyn.chain import at_call, checks, dh, given
 from armdyn.chain.arm import Arm
+from armdyn.chain.at_call import NOTHING, AtCall, View
 from armdyn.chain.dh import EARTH
-from armdyn.chain.flat import flattened
 from armdyn.chain.inertia import Inertia
 from armdyn.chain.minimal import MinimalParameters
 from armdyn.chain.parts import File, Frame, Joint, Link, assign, locked_at
@@ -144,19 +144,26 @@ class Chain:
     def on(
         self,
         number: Callable[[float], Scalar],
-        parameters: Literal["natural", "minimal", "flat"] = "natural",
+        parameters: View = "natural",
+        call: AtCall = NOTHING,
     ) -> Arm:
         """This chain as algorithms see it, its constants made scalars by ``number``.
 
         ``parameters="minimal"`` carries the minimal combinations of the inertial parameters and
-        nothing else; ``"flat"`` does too, regrouped so that XX + YY = ZZ in each tensor.
+        nothing else; ``"flat"`` does too, regrouped so that XX + YY = ZZ in each tensor. ``call``
+        has scalars that stand in place of some of the constants; ``"mixed"`` is "minimal", but
+        for a payload, which stays a body of the link that carries it.
         """
-        given.choice("parameters", parameters, ("natural", "minimal", "flat"))
-        if parameters == "minimal":
-            return Arm(self, number, self._minimal_bodies)
-        if parameters == "flat":
-            return Arm(self, number, self._flat_bodies)
-        return Arm(self, number, [link.inertia for link in self.links])
+        given.choice("parameters", parameters, get_args(View))
+        return Arm(self, number, at_call.bodies(self, parameters, number, call), call.gravity)
+
+    def seen_as(self, view: View, any_gravity: bool = False) -> list[Inertia]:
+        """The links as a view has them, in doubles; ``any_gravity``: whatever gravity may be."""
+        key = view, any_gravity
+        if key not in self._views:
+            links = [link.inertia for link in self.links]
+            self._views[key] = at_call.viewed(self, view, links, any_gravity=any_gravity)
+        return self._views[key]
 
     @cached_property
     def minimal_count(self) -> int:
@@ -164,12 +171,8 @@ class Chain:
         return len(MinimalParameters(self))
 
     @cached_property
-    def _minimal_bodies(self) -> list[Inertia]:
-        return MinimalParameters(self).bodies()
-
-    @cached_property
-    def _flat_bodies(self) -> list[Inertia]:
-        return flattened(self, self._minimal_bodies)
+    def _views(self) -> dict[tuple[View, bool], list[Inertia]]:
+        return {}
 
     # Variations of it -----------------------------------------------------------------------
 

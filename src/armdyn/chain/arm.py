@@ -42,7 +42,11 @@ class Arm:
     """
 
     def __init__(
-        self, chain: Chain, number: Callable[[float], Scalar], links: Sequence[Inertia]
+        self,
+        chain: Chain,
+        number: Callable[[float], Scalar],
+        links: Sequence[Inertia],
+        gravity: Sequence[Scalar] | None = None,
     ) -> None:
         self._chain, self._number, self._links = chain, number, links
         self.n = chain.n
@@ -60,7 +64,9 @@ class Arm:
         self.rotor_inertia = [number(joint.rotor_inertia) for joint in chain.joints]
         self.viscous = [number(joint.viscous) for joint in chain.joints]
         self.coulomb = [tuple(map(number, joint.coulomb)) for joint in chain.joints]
-        self.gravity = self._in_first_frame(chain.gravity)
+        self.gravity = self._in_first_frame(
+            self._vector(chain.gravity) if gravity is None else Vector(*gravity)
+        )
 
     def without_gravity(self) -> Arm:
         """This arm where nothing falls, for the terms of motion alone."""
@@ -112,10 +118,13 @@ class Arm:
     @cached_property
     def com(self) -> list[Vector]:
         """Each link's centre of mass [m], from the origin of E_i; zero for one without mass."""
-        return [
-            Vector(h.x / m, h.y / m, h.z / m) if link.mass else ZERO
-            for m, h, link in zip(self.mass, self.first_moment, self._links, strict=True)
-        ]
+        found = []
+        for m, h, link in zip(self.mass, self.first_moment, self._links, strict=True):
+            if not _is_constant(link):
+                found.append(1 / m * h)
+            else:
+                found.append(Vector(h.x / m, h.y / m, h.z / m) if link.mass else ZERO)
+        return found
 
     @cached_property
     def inertia_about_com(self) -> list[Symmetric]:
@@ -124,15 +133,19 @@ class Arm:
         return [J - steiner(h, c) for J, h, c in triples]
 
     @cached_property
-    def inertia_dyads(self) -> list[Dyads]:
-        """``inertia_about_com`` as sums of dyads, found in double precision."""
-        return [self._dyads(link.inertia.about_com) for link in self._chain.links]
+    def inertia_dyads(self) -> list[Dyads | Symmetric]:
+        """``inertia_about_com`` as sums of dyads, found in double precision where it is known."""
+        return [
+            self._dyads(link.about_com) if _is_constant(link) else self.inertia_about_com[i]
+            for i, link in enumerate(self._links)
+        ]
 
     @cached_property
     def mass_share(self) -> list[Scalar]:
         """Each link's part in the mass of all links from it outward; zero where there is none."""
         outboard = [sum(self.mass[i:], 0) for i in range(self.n)]
-        massive = [any(link.inertia.mass for link in self._chain.links[i:]) for i in range(self.n)]
+        has_mass = [not _is_constant(link) or bool(link.mass) for link in self._links]
+        massive = [any(has_mass[i:]) for i in range(self.n)]
         triples = zip(self.mass, outboard, massive, strict=True)
         return [m / M if there else 0 for m, M, there in triples]
 
@@ -150,8 +163,11 @@ class Arm:
         return self._rows(self._chain.base), self._vector(self._chain.base.translation)
 
     def _given(self, value: float) -> Scalar:
-        """A constant of the chain as a scalar; an integer is what structure makes it, and stays."""
-        return value if isinstance(value, int) else self._number(value)
+        """A constant of the chain as a scalar; an integer is what structure makes it, and stays.
+
+        So does what is a scalar already, given at the call.
+        """
+        return self._number(value) if isinstance(value, float) else value
 
     def _turn(self, i: int, qi: Scalar) -> tuple[Scalar, Scalar]:
         """(cos, sin) of theta_i; a constant offset of quarter turns costs nothing."""
@@ -175,10 +191,9 @@ class Arm:
         S, C = sincos(self._number(angle))
         return C, S
 
-    def _in_first_frame(self, v: Sequence[float]) -> Vector:
+    def _in_first_frame(self, v: Vector) -> Vector:
         columns = zip(*self._chain.base.rotation, strict=True)
-        components = self._vector(v)
-        return Vector(*(self._vector(column) @ components for column in columns))
+        return Vector(*(self._vector(column) @ v for column in columns))
 
     def _dyads(self, tensor: np.ndarray) -> Dyads:
         moments, axis = np.linalg.eigh(tensor)
@@ -192,3 +207,8 @@ class Arm:
 
     def _vector(self, v: Sequence[float]) -> Vector:
         return Vector(*map(self._number, v))
+
+
+def _is_constant(link: Inertia) -> bool:
+    """Whether a link is known in doubles, and not given at the call."""
+    return all(isinstance(x, (float, int)) for x in link.ten)

@@ -8,7 +8,7 @@ is flat, as if it lay in the plane across the axis, and its tensor has XX + YY =
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,13 +16,17 @@ import numpy as np
 from armdyn.chain import axes
 from armdyn.chain.inertia import Inertia
 from armdyn.chain.pose import rotation_about
+from armdyn.spatial import Row, Scalar, Symmetric
+from armdyn.spatial.matrices import linear
 
 if TYPE_CHECKING:
     from armdyn.chain import Chain
 
 
-def flattened(chain: Chain, bodies: Sequence[Inertia]) -> list[Inertia]:
-    """Flat bodies that move as the minimal ones do, a body a link.
+def flattened(
+    chain: Chain, bodies: Sequence[Inertia], number: Callable[[float], Scalar] = float
+) -> list[Inertia]:
+    """Flat bodies that move as the minimal ones do, a body a link, of any scalars.
 
     A link on a prismatic joint keeps no tensor: all of it goes on to the link before. Of a link
     that only turns about the direction of joint r (see ``axes.start``) ZZ alone is felt; the rod
@@ -30,8 +34,9 @@ def flattened(chain: Chain, bodies: Sequence[Inertia]) -> list[Inertia]:
     the integer 0.
     """
     s = axes.start(chain).s
-    handed_in = np.zeros((3, 3))  # E of what the link beyond does not keep, in this link's axes
-    kept: tuple[float, float, float, float, float, float]
+    nothing = Symmetric(0, 0, 0, 0, 0, 0)
+    handed_in = nothing  # E of what the link beyond does not keep, in this link's axes
+    kept: tuple[Scalar, Scalar, Scalar, Scalar, Scalar, Scalar]
     found = []
     for i in reversed(range(chain.n)):
         joint, body = chain.joints[i], bodies[i]
@@ -39,22 +44,30 @@ def flattened(chain: Chain, bodies: Sequence[Inertia]) -> list[Inertia]:
         to_inner = rotation_about("x", joint.beta) @ rotation_about("z", joint.theta)
         if joint.kind == "P":
             kept = (0, 0, 0, 0, 0, 0)
-            handed_in = to_inner @ E @ to_inner.T
+            handed_in = turned(to_inner, list(E), number)
         elif i < s:
-            ZZ = float(E[0, 0] + E[1, 1])
+            ZZ = E.xx + E.yy
             kept = (0, 0, 0, ZZ, 0, ZZ)
-            handed_in = np.zeros((3, 3))
+            handed_in = nothing
         else:
-            XX, YY = float(E[1, 1]), float(E[0, 0])
-            XY, XZ, YZ = -float(E[0, 1]), -float(E[0, 2]), -float(E[1, 2])
-            kept = (XX, XY, XZ, YY, YZ, XX + YY)
-            handed_in = E[2, 2] * np.outer(to_inner[:, 2], to_inner[:, 2])
+            kept = (E.yy, -E.xy, -E.xz, E.xx, -E.yz, E.yy + E.xx)
+            handed_in = turned(to_inner, [0, 0, 0, 0, 0, E.zz], number)
         found.append(Inertia(body.mass, body.first_moment, kept))
     return found[::-1]
 
 
-def second_moment(body: Inertia) -> np.ndarray:
-    """E = tr(J)/2 1 - J, shape (3, 3)."""
+def second_moment(body: Inertia) -> Symmetric:
+    """E = tr(J)/2 1 - J."""
     xx, xy, xz, yy, yz, zz = body.tensor
-    J = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]], float)
-    return np.trace(J) / 2 * np.eye(3) - J
+    half = (xx + yy + zz) / 2
+    return Symmetric(half - xx, -xy, -xz, half - yy, -yz, half - zz)
+
+
+def turned(R: np.ndarray, six: Row, number: Callable[[float], Scalar]) -> Symmetric:
+    """R E R^T of a constant rotation, E by its six elements."""
+    pairs = [(0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2)]
+    products = [
+        [R[i, k] * R[j, m] + (R[i, m] * R[j, k] if k != m else 0) for k, m in pairs]
+        for i, j in pairs
+    ]
+    return Symmetric(*linear(products, six, number))

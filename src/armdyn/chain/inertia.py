@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,6 +12,7 @@ from armdyn.chain.given import Triple, exactly, number, triple
 from armdyn.chain.limits import HUGE
 from armdyn.chain.pose import Pose
 from armdyn.errors import ModelError, shorten, unknown
+from armdyn.spatial import Scalar
 
 EYE = np.eye(3)
 SLACK = 1e-9  # relative: inertias are printed with rounded digits
@@ -38,7 +40,7 @@ class Inertia:
     """A rigid body: mass [kg], first moment m c [kg m], tensor about the frame's origin [kg m^2].
 
     The tensor is stored as (xx, xy, xz, yy, yz, zz), in the frame's axes, with the signs of the
-    tensor: xy = - integral of x y dm.
+    tensor: xy = - integral of x y dm. In the views of an arm the numbers are scalars of any kind.
     """
 
     mass: float = 0.0
@@ -67,6 +69,18 @@ class Inertia:
         own = np.empty(10)
         own[places(order)] = exactly("the inertial parameters of a link", ten, (10,))
         return cls(float(own[0]), triple(own[1:4]), tuple(own[4:].tolist()))
+
+    @classmethod
+    def from_ten(cls, ten: Sequence[Scalar]) -> Inertia:
+        """From ten scalars of any kind in the order "pinocchio", as they are."""
+        m, x, y, z, xx, xy, yy, xz, yz, zz = ten
+        return cls(m, (x, y, z), (xx, xy, xz, yy, yz, zz))
+
+    @property
+    def ten(self) -> list[Scalar]:
+        """The ten parameters in the order "pinocchio", as they are."""
+        xx, xy, xz, yy, yz, zz = self.tensor
+        return [self.mass, *self.first_moment, xx, xy, yy, xz, yz, zz]
 
     def parameters(self, order: str = "pinocchio") -> np.ndarray:
         """The ten parameters in a named order, shape (10,)."""
@@ -125,8 +139,8 @@ class Inertia:
             return ["the inertia about the centre of mass is too large a number to compute with"]
         return []
 
-    def findings(self) -> list[str]:
-        """What no physical body could have, in words; empty if all is well."""
+    def findings(self, slack: float = SLACK) -> list[str]:
+        """What no physical body could have, in words; empty if all is well to a relative slack."""
         if self.errors():
             return self.errors()
         if self.mass < 0:
@@ -135,12 +149,12 @@ class Inertia:
             return [f"it has no mass but a first moment of {list(self.first_moment)} kg m"]
         if self.mass == 0:
             return [] if self.is_zero else ["it has no mass but an inertia"]
-        return _moment_findings(self.about_com, float(np.abs(self.matrix).max()))
+        return _moment_findings(self.about_com, float(np.abs(self.matrix).max()), slack)
 
 
-def _moment_findings(about_com: np.ndarray, scale: float) -> list[str]:
+def _moment_findings(about_com: np.ndarray, scale: float, slack: float) -> list[str]:
     moments = np.linalg.eigvalsh(about_com)
-    slack = SLACK * max(scale, float(np.abs(moments).max()))
+    slack *= max(scale, float(np.abs(moments).max()))
     shown = ", ".join(f"{value:.6g}" for value in moments)
     if moments[0] < -slack:
         return [

@@ -7,7 +7,7 @@ is linear in the natural parameters: the coefficients come first, values are the
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple, overload
@@ -18,6 +18,8 @@ from armdyn.chain import axes
 from armdyn.chain.given import Triple
 from armdyn.chain.inertia import NAMES, ORDERS, Inertia
 from armdyn.chain.pose import Pose
+from armdyn.spatial import Scalar
+from armdyn.spatial.matrices import linear
 
 if TYPE_CHECKING:
     from armdyn.chain import Chain, Joint
@@ -64,7 +66,6 @@ class MinimalParameters(Sequence[Combination]):
     def __init__(self, chain: Chain) -> None:
         self.chain = chain
         self._members = members_of(chain)
-        self._handed_in = [handed_in(joint) for joint in chain.joints]
         pairs = list(zip(self._members, self._constants(), strict=True))
         self.names = [f"{e.name}_{i + 1}" for i, row in enumerate(self._members) for e in row]
         rows = [e.read @ constants for row, constants in pairs for e in row]
@@ -106,31 +107,12 @@ class MinimalParameters(Sequence[Combination]):
         for i in reversed(range(self.chain.n)):
             for k, e in enumerate(self._members[i], start=ends[i]):
                 units[i] += np.outer(e.body, np.eye(len(self))[k] - e.read @ outboard)
-            outboard = self._handed_in[i] @ (units[i] + outboard)
+            outboard = handed_in(self.chain.joints[i]) @ (units[i] + outboard)
         return units.reshape(-1, len(self))
 
     def bodies(self) -> list[Inertia]:
-        """A body a link, made of the minimal parameters alone; together they move as the chain.
-
-        Bodies add up, whereas the constants mh, k, U of a link also hold what rides on prismatic
-        joints further out; so from each value is taken off what the bodies outboard bring to it.
-        What is not in the set is the integer 0.
-        """
-        bodies = []
-        outboard = np.zeros(10)  # of the constants mh, k, U of link i
-        last = len(self)
-        for row, inward in zip(reversed(self._members), reversed(self._handed_in), strict=True):
-            first, ten, kept = last - len(row), np.zeros(10), np.zeros(10, bool)
-            for e, value in zip(row, self.values[first:last], strict=True):
-                ten += (value - e.read @ outboard) * e.body
-                kept |= e.body != 0
-            m, x, y, z, xx, xy, yy, xz, yz, zz = (
-                value if there else 0 for value, there in zip(ten.tolist(), kept, strict=True)
-            )
-            bodies.append(Inertia(m, (x, y, z), (xx, xy, xz, yy, yz, zz)))
-            outboard = inward @ (ten + outboard)
-            last = first
-        return bodies[::-1]
+        """A body a link, made of the minimal parameters alone; together they move as the chain."""
+        return regrouped(self.chain, [link.inertia for link in self.chain.links])
 
     def _constants(self) -> list[np.ndarray]:
         """mh_i, k_i, U_i of each link in all natural parameters, (10, 10 n): (3), (C1) to (C3)."""
@@ -138,7 +120,7 @@ class MinimalParameters(Sequence[Combination]):
         own = np.eye(10 * n).reshape(n, 10, 10 * n)
         constants = [own[-1]]
         for i in reversed(range(1, n)):
-            constants.append(own[i - 1] + self._handed_in[i] @ constants[-1])
+            constants.append(own[i - 1] + handed_in(self.chain.joints[i]) @ constants[-1])
         return constants[::-1]
 
     def __len__(self) -> int:
@@ -183,6 +165,27 @@ def seen_from_matrix(pose: Pose) -> np.ndarray:
     return np.column_stack(seen)
 
 
+def regrouped(
+    chain: Chain,
+    bodies: Sequence[Inertia],
+    number: Callable[[float], Scalar] = float,
+    any_gravity: bool = False,
+) -> list[Inertia]:
+    """Bodies of any scalars, a body a link, as others of the minimal parameters alone.
+
+    Together they move as before. Link by link from the tip, what is not in the set goes on to the
+    link before, as far as it is felt at all; what is not in the set is the integer 0.
+    """
+    found, rest = [], [0] * 10
+    rows = zip(members_of(chain, any_gravity), chain.joints, bodies, strict=True)
+    for members, joint, body in reversed(list(rows)):
+        rest = [x + y for x, y in zip(body.ten, rest, strict=True)]
+        kept = sum((np.outer(e.body, e.read) for e in members), np.zeros((10, 10)))
+        found.append(Inertia.from_ten(linear(kept, rest, number)))
+        rest = linear(handed_in(joint) @ (np.eye(10) - kept), rest, number)
+    return found[::-1]
+
+
 class Member(NamedTuple):
     """One member of the set, in the constants mh, k, U of its link.
 
@@ -204,10 +207,13 @@ U12, U13, U23 = Member("U12", XY, XY), Member("U13", XZ, XZ), Member("U23", YZ, 
 U33 = Member("U33", ZZ, ZZ)
 
 
-def members_of(chain: Chain) -> list[list[Member]]:
-    """The members of Theorem 1's set, link by link; its five cases by number."""
+def members_of(chain: Chain, any_gravity: bool = False) -> list[list[Member]]:
+    """The members of Theorem 1's set, link by link; its five cases by number.
+
+    ``any_gravity`` asks for those that gravity in any direction makes felt.
+    """
     r, s, u = axes.start(chain)
-    in_place = axes.turns_in_place(chain)
+    in_place = [False] * chain.n if any_gravity else axes.turns_in_place(chain)
     members = []
     for i, joint in enumerate(chain.joints):
         if joint.kind == "R" and i < s:

@@ -10,7 +10,7 @@ from armdyn.cli.arguments import add_robot, items, load
 from armdyn.engine.derived import KINDS
 from armdyn.errors import MethodError, shorten
 from armdyn.output import files
-from armdyn.quantities import QUANTITIES
+from armdyn.quantities import GIVEN, QUANTITIES
 from armdyn.quantities.tasks import quantities_of
 
 HELP = "write an arm's dynamics as source: C99"
@@ -61,6 +61,26 @@ def add_options(command: argparse.ArgumentParser) -> None:
         help="in place of the cheapest, a method for all quantities, or QUANTITY=METHOD,...",
     )
     command.add_argument(
+        "--frame",
+        metavar="NAME",
+        help="that pose, jacobian and the like are those of (default: the tip)",
+    )
+    command.add_argument(
+        "--friction", action="store_true", help="inverse and forward dynamics with friction"
+    )
+    command.add_argument(
+        "--arguments",
+        metavar="LIST",
+        default="",
+        help=f"what functions take besides the state: {', '.join(GIVEN)}",
+    )
+    command.add_argument(
+        "--payload-frame", metavar="NAME", help="that a payload is given in (default: the tip)"
+    )
+    command.add_argument(
+        "--wrench-frame", metavar="NAME", help="that a wrench acts at (default: the tip)"
+    )
+    command.add_argument(
         "--name", help="with which functions and files begin (default: the arm's name)"
     )
     command.add_argument(
@@ -82,6 +102,11 @@ def run(arguments: argparse.Namespace) -> None:
         name=arguments.name,
         derivatives=items(arguments.derivative),
         wrt=None if arguments.wrt is None else items(arguments.wrt),
+        frame=arguments.frame,
+        friction=arguments.friction,
+        arguments=items(arguments.arguments),
+        payload_frame=arguments.payload_frame,
+        wrench_frame=arguments.wrench_frame,
     )
     for path in export.write(texts, arguments.output, force=arguments.force):
         print(path)

@@ -12,7 +12,8 @@ import numpy as np
 
 from armdyn import engine
 from armdyn.algorithms import catalogue
-from armdyn.algorithms.catalogue import ALIASES, Method
+from armdyn.algorithms.catalogue import ALIASES
+from armdyn.algorithms.method import Method
 from armdyn.chain import Chain
 from armdyn.comparison import stopwatch
 from armdyn.comparison.exactness import DIGITS, Reference, random_states
@@ -271,12 +272,15 @@ class _Bench:
         for method in methods:
             self.meter.step(f"{self.quantity} by {method.name}")
             function = engine.function(self.chain, [Task(self.quantity, method.name)])
-            values = function(*self.few)
-            values[0] = function(*(array[0] for array in self.few))  # by the code for one state
+            values = _several(function(*self.few))
+            alone = _several(function(*(array[0] for array in self.few)))
+            for several, one_state in zip(values, alone, strict=True):
+                several[0] = one_state  # by the code for one state
             rows[method.name], functions[method.name] = self._checked(method, values), function
         self.meter.step(f"{self.quantity}: the stopwatch")
-        (shape,) = shapes(self.chain, [Task(self.quantity)])
-        in_place = {"out": np.empty((self.batch, *shape)), "threads": 1}
+        expected = shapes(self.chain, [Task(self.quantity)])
+        arrays = tuple(np.empty((self.batch, *shape)) for shape in expected)
+        in_place = {"out": arrays if len(arrays) > 1 else arrays[0], "threads": 1}
         one = [array[0].copy() for array in self.many]
         calls = {name: Call(function, one) for name, function in functions.items()}
         batches = {name: Call(f, self.many, in_place) for name, f in functions.items()}
@@ -298,13 +302,13 @@ class _Bench:
         known = method.name, method.paper, method.where, method.exact
         return Measured(*known, method.name == self.chosen, generic, printed)
 
-    def _checked(self, method: Method, values: np.ndarray) -> Measured:
+    def _checked(self, method: Method, values: Sequence[np.ndarray]) -> Measured:
         """A method with its operations and the error of its results."""
         row = self.described(method)
         if not row.published:
             counted = count(self.chain, self.quantity, method.name).cost
             row = replace(row, operations_generic=counted)
-        error = self.reference.error(values)
+        error = self.reference.error(*values)
         verdict: Verdict = "wrong" if error > self.reference.tolerance else "right"
         return replace(
             row,
@@ -312,3 +316,8 @@ class _Bench:
             error=error,
             verdict=verdict if method.exact else "approximate",
         )
+
+
+def _several(results: Any) -> tuple[np.ndarray, ...]:
+    """The results of a function, of one also as a tuple."""
+    return results if isinstance(results, tuple) else (results,)

@@ -65,7 +65,8 @@ class Reference:
     """A quantity of an arm at some states in fifty digits, and how far off other numbers are.
 
     An error is set against the largest number that the same joint has in any of the states: of a
-    torque the joint's largest torque, of a mass matrix the largest element in the joint's row. A
+    torque the joint's largest torque, of a mass matrix the largest element in the joint's row; of
+    several results each is taken by itself. A
     joint with next to nothing (the torque of gravity about an upright axis) is measured by the
     largest number of all.
 
@@ -83,14 +84,15 @@ class Reference:
                 self._truth = _evaluated(formula(chain, Decimal, task), Decimal, columns)
             except (ZeroDivisionError, InvalidOperation):
                 raise MethodError(f"{quantity} of {shorten(chain.name)} divides by zero") from None
-        size = np.abs(self._by_joint(self._truth, chain.n)).max(axis=(0, 2))
+        joints = chain.n * len(QUANTITIES[quantity].results)  # those of each result
+        size = np.abs(self._by_joint(self._truth, joints)).max(axis=(0, 2))
         largest = size.max() or 1.0
         self._scale = np.where(size < NEGLIGIBLE * largest, largest, size)
         self.tolerance = max(ROUNDING, WORSE * EPS * remoteness(chain) ** 2)
 
-    def error(self, values: np.ndarray) -> float:
+    def error(self, *results: np.ndarray) -> float:
         """The largest error of all states; infinite where a number is not finite."""
-        flat = values.reshape(len(self._truth), -1).tolist()
+        flat = np.hstack([values.reshape(len(self._truth), -1) for values in results]).tolist()
         if not all(math.isfinite(value) for row in flat for value in row):
             return math.inf
         with localcontext(prec=DIGITS):
@@ -104,7 +106,7 @@ class Reference:
 
     @staticmethod
     def _by_joint(rows: Sequence[Sequence[Any]], n: int) -> np.ndarray:
-        """(states, joints, what a joint has)."""
+        """(states, joints of all results, what a joint has)."""
         return np.array(rows, dtype=float).reshape(len(rows), n, -1)
 
 

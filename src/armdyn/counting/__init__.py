@@ -47,7 +47,8 @@ from dataclasses import astuple, dataclass, fields, replace
 from typing import Any, Literal, get_args
 
 from armdyn.algorithms import catalogue
-from armdyn.algorithms.catalogue import Asked, Method
+from armdyn.algorithms.catalogue import Asked
+from armdyn.algorithms.method import Method
 from armdyn.algorithms.stages import Watcher, watcher
 from armdyn.chain import Chain
 from armdyn.chain.arm import Arm

@@ -47,7 +47,7 @@ def sealing(tally: Tally, arms: Sequence[Arm]) -> Iterator[None]:
 
 def seal(x: Scalar, tally: Tally) -> Scalar:
     """A number that counts as run-time in place of a constant x, unless that is 0 or +-1."""
-    return x if isinstance(x, Counted) or x in (0, 1, -1) else Counted(tally)
+    return Counted(tally) if isinstance(x, int | float) and x not in (0, 1, -1) else x
 
 
 def formed_at_run_time(construct: Callable[..., None]) -> Callable[..., None]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import random
 import textwrap
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from armdyn.program import rounding
@@ -16,6 +16,7 @@ STATES = 4  # in which a function is tried
 CHECKED = 1000  # numbers of a result that are looked at, in each state
 
 State = dict[str, list[float]]
+Draws = Mapping[str, Callable[[random.Random], Sequence[float]]]  # an argument's numbers, by name
 
 TEXT = """\
 #include <math.h>
@@ -63,24 +64,24 @@ int main(void)
 """
 
 
-def selftest(functions: Sequence[Function]) -> str:
+def selftest(functions: Sequence[Function], draws: Draws | None = None) -> str:
     """The text of a ``main`` that returns nonzero if a function of a few random states is wrong.
 
     It prints the largest error of each function. A number is wrong if it is further from the
     interpreter's than rounding, each time at its worst, explains. The functions, all of one dtype,
-    must be declared before this text.
+    must be declared before this text. ``draws`` draws what is not to be any numbers.
     """
     (dtype,) = {function.dtype for function in functions}
     return TEXT.format(
         dtype=dtype,
-        tests="\n\n".join(map(_test, functions)),
+        tests="\n\n".join(_test(function, draws or {}) for function in functions),
         calls="\n".join(f"    failed += test_{function.name}();" for function in functions),
     )
 
 
-def _test(function: Function) -> str:
+def _test(function: Function, draws: Draws) -> str:
     """The C function that tries one function in all states."""
-    dtype, sizes, states = function.dtype, function.program.inputs, _states(function)
+    dtype, sizes, states = function.dtype, function.program.inputs, _states(function, draws)
     tables, checks = [], []
     for name, size in sizes.items():
         rows = [[literal(x, dtype) for x in state[name]] for state in states]
@@ -106,16 +107,17 @@ def _test(function: Function) -> str:
     return "\n".join(lines)
 
 
-def _states(function: Function) -> list[State]:
+def _states(function: Function, draws: Draws) -> list[State]:
     """Random arguments, each a number of the function's type."""
-    draw = random.Random(0)
-    return [
-        {
-            name: [rounding.rounded(draw.uniform(-3, 3), function.dtype) for _ in range(size)]
-            for name, size in function.program.inputs.items()
-        }
-        for _ in range(STATES)
-    ]
+    chance = random.Random(0)
+
+    def drawn(name: str, size: int) -> list[float]:
+        draw = draws.get(name)
+        numbers = draw(chance) if draw else [chance.uniform(-3, 3) for _ in range(size)]
+        return [rounding.rounded(float(x), function.dtype) for x in numbers]
+
+    inputs = function.program.inputs.items()
+    return [{name: drawn(name, size) for name, size in inputs} for _ in range(STATES)]
 
 
 def _expected(

@@ -105,7 +105,7 @@ class Products(Loop):
 
 @dataclass(frozen=True)
 class Solution(Loop):
-    """The x with M x = y by M = L^T D L, as ``spatial.solve`` has it; result i is x_i.
+    """The x with M x = y by M = L^T D L, as ``spatial.matrices`` has it; result i is x_i.
 
     Operands are the rows of M up to its diagonal, then y, then the number 1.
     """

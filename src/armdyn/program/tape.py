@@ -10,15 +10,8 @@ from typing import Any, NoReturn
 from armdyn.errors import TraceError
 from armdyn.program.program import Instruction, Op, Program, input_names
 from armdyn.program.tables import Products, Solution
-from armdyn.spatial import (
-    Row,
-    Scalar,
-    Vectors,
-    select_lt,
-    sincos,
-    solution,
-    table_of_products,
-)
+from armdyn.spatial import Row, Scalar, select_lt, sincos
+from armdyn.spatial.matrices import Vectors, solution, table_of_products
 
 LOOPED = 16  # rows from which on a table is one instruction: loops are faster from 13 on
 

@@ -81,7 +81,8 @@ class Quantity:
         friction: makes a formula with friction of one without, ``friction(arm, formula)``.
         wrench: makes a formula that takes a wrench at a frame, as its last argument, of one that
             does not, ``wrench(arm, formula, frame)``.
-        at_call: what a call may give in place of the arm's constants, names of ARGUMENTS.
+        at_call: what a call may give besides the state, names of ARGUMENTS: a wrench, and what
+            stands in place of the arm's constants.
     """
 
     arguments: tuple[str, ...]
@@ -106,8 +107,14 @@ EACH = "one number for each of {n} joints"
 STATE = ("q", "qd", "qdd", "tau")
 ARGUMENTS: Mapping[str, Argument] = {  # in the order of those of several quantities together
     **{name: Argument("n", EACH) for name in STATE},
+    "payload": Argument("10", "m, mcx, mcy, mcz, Ixx, Ixy, Iyy, Ixz, Iyz, Izz"),
+    "gravity": Argument("3", "an acceleration in the base frame"),
+    "parameters": Argument("10n", "ten numbers for each of {n} links"),
     "wrench": Argument("6", "fx, fy, fz, mx, my, mz in base axes"),
 }
+GIVEN = tuple(name for name in ARGUMENTS if name not in STATE)  # at the call, besides the state
+BODIES = ("payload", "parameters")  # those in place of the arm's constants: of its links,
+ALL = ("payload", "gravity", "parameters")  # and all of them
 drives, kinematics, kic, regressor = map(Late, ("drives", "kinematics", "kic", "regressor"))
 frame_motion, operational, wrenches = map(Late, ("frame_motion", "operational", "wrenches"))
 QUANTITIES: Mapping[str, Quantity] = {
@@ -117,30 +124,35 @@ QUANTITIES: Mapping[str, Quantity] = {
         "The inertia matrix M(q), symmetric, with rotors.",
         references=("newton-euler",),
         rotors=drives.on_diagonal,
+        at_call=BODIES,
     ),
     "bias": Quantity(
         ("q", "qd"),
         (Result("b", "n"),),
         "The torque of a motion without acceleration, b = C(q, qd) qd + g(q).",
         references=("newton-euler",),
+        at_call=ALL,
     ),
     "gravity": Quantity(
         ("q",),
         (Result("g", "n"),),
         "The torque g(q) that holds the arm still.",
         references=("newton-euler",),
+        at_call=ALL,
     ),
     "christoffel": Quantity(
         ("q",),
         (Result("Gamma", "n n n"),),
         "Gamma_ijk = (dM_ij/dq_k + dM_ik/dq_j - dM_jk/dq_i) / 2.",
         references=("lin1991", "lagrange"),
+        at_call=BODIES,
     ),
     "coriolis_matrix": Quantity(
         ("q", "qd"),
         (Result("C", "n n"),),
         "C_ij = sum over k of Gamma_ijk qd_k, so dM/dt - 2 C is skew.",
         references=("newton-euler",),
+        at_call=BODIES,
     ),
     "inverse_dynamics": Quantity(
         ("q", "qd", "qdd"),
@@ -150,7 +162,7 @@ QUANTITIES: Mapping[str, Quantity] = {
         rotors=drives.on_torque,
         friction=drives.overcome,
         wrench=wrenches.borne,
-        at_call=("wrench",),
+        at_call=(*ALL, "wrench"),
     ),
     "forward_dynamics": Quantity(
         ("q", "qd", "tau"),
@@ -159,7 +171,46 @@ QUANTITIES: Mapping[str, Quantity] = {
         references=("articulated-body",),
         friction=drives.taken_off,
         wrench=wrenches.pushed,
-        at_call=("wrench",),
+        at_call=(*ALL, "wrench"),
+    ),
+    "mass_matrix_derivative": Quantity(
+        ("q",),
+        (Result("dM", "n n n"),),
+        "dM_ij/dq_k.",
+        references=("lin1991", "lagrange"),
+        at_call=BODIES,
+    ),
+    "inverse_dynamics_derivatives": Quantity(
+        ("q", "qd", "qdd"),
+        (Result("dtau_dq", "n n"), Result("dtau_dqd", "n n"), Result("dtau_dqdd", "n n")),
+        "The derivatives of the torque of a motion, with rotors: dtau_i/dq_j, dtau_i/dqd_j, and "
+        "dtau_i/dqdd_j, which is M.",
+        references=("newton-euler",),
+        rotors=drives.on_derivatives,
+        friction=drives.slope_added,
+        at_call=ALL,
+    ),
+    "forward_dynamics_derivatives": Quantity(
+        ("q", "qd", "tau"),
+        (Result("dqdd_dq", "n n"), Result("dqdd_dqd", "n n"), Result("dqdd_dtau", "n n")),
+        "The derivatives of the acceleration under torques, with rotors: dqdd_i/dq_j, "
+        "dqdd_i/dqd_j, and dqdd_i/dtau_j, which is the inverse of M.",
+        references=("articulated-body",),
+        friction=drives.slope_taken_off,
+        at_call=ALL,
+    ),
+    "inverse_dynamics_second_derivatives": Quantity(
+        ("q", "qd", "qdd"),
+        (
+            Result("tau_q_q", "n n n"),
+            Result("tau_q_qd", "n n n"),
+            Result("tau_qd_qd", "n n n"),
+            Result("tau_q_qdd", "n n n"),
+        ),
+        "The second derivatives of the torque of a motion: element ijk is that of tau_i by "
+        "(q_j, q_k), (q_j, qd_k), (qd_j, qd_k), (q_j, qdd_k); the others are zero.",
+        references=("newton-euler",),
+        at_call=ALL,
     ),
     "pose": Quantity(
         ("q",),
@@ -202,6 +253,7 @@ QUANTITIES: Mapping[str, Quantity] = {
         framed=True,
         axes=True,
         refuses=operational.refuses,
+        at_call=BODIES,
     ),
     "operational_inertia_inverse": Quantity(
         ("q",),
@@ -211,6 +263,7 @@ QUANTITIES: Mapping[str, Quantity] = {
         of=("mass_matrix",),
         framed=True,
         axes=True,
+        at_call=BODIES,
     ),
     "influence": Quantity(
         ("q",),
@@ -226,6 +279,7 @@ QUANTITIES: Mapping[str, Quantity] = {
         "The energy [J], kinetic with rotors; potential zero with all mass at the base origin.",
         function=kinematics.energy,
         rotors=drives.on_kinetic,
+        at_call=ALL,
     ),
     "regressor": Quantity(
         ("q", "qd", "qdd"),
@@ -233,6 +287,7 @@ QUANTITIES: Mapping[str, Quantity] = {
         "tau = Y p without rotors and friction; p has for each link its mass m, m cx, m cy, m cz, "
         "Ixx, Ixy, Iyy, Ixz, Iyz, Izz about its joint frame's origin, in that frame's axes.",
         function=regressor.regressor,
+        at_call=("gravity",),
     ),
     "minimal_regressor": Quantity(
         ("q", "qd", "qdd"),

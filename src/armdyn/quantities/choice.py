@@ -13,12 +13,12 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from armdyn.algorithms import catalogue
-from armdyn.algorithms.catalogue import Method
+from armdyn.algorithms.method import Method
 from armdyn.chain import Chain
 from armdyn.errors import MethodError, shorten, warn
 from armdyn.quantities import Formula, find, reference, sizes
 
-NEAR = 2.0  # a method is tried if on generic arms it takes at most so often the least operations,
+NEAR = 2.5  # a method is tried if on generic arms it takes at most so often the least operations,
 TRIES = 60  # and is one of the best TRIES / n, but of the best two at least;
 SMALL = 4  # up to so many joints all are tried
 
@@ -28,15 +28,16 @@ def choose(
     quantity: str,
     price: Callable[[Method], float],
     compute: Callable[[str], Formula],
+    refuses: Callable[[Method], str | None],
 ) -> Method:
     """The method of a quantity for an arm.
 
-    ``price`` says what a method costs there, ``compute`` makes a function on floats of its name.
+    ``price`` says what a method costs there, ``compute`` makes a function on floats of its name,
+    ``refuses`` says why a method does not apply.
     """
-    natural = chain.on(float)
-    able = [m for m in catalogue.methods(quantity) if m.exact and not m.refuses(natural)]
+    able = [m for m in catalogue.methods(quantity) if m.exact and not refuses(m)]
     if not able:
-        reasons = "; ".join(f"{m.name}: {m.refuses(natural)}" for m in catalogue.methods(quantity))
+        reasons = "; ".join(f"{m.name}: {refuses(m)}" for m in catalogue.methods(quantity))
         raise MethodError(f"no method of {quantity} applies to {shorten(chain.name)}: {reasons}")
     tried = able if chain.n <= SMALL else _near_the_best(able, quantity, chain.n)
     costs = {m: _cost(chain, quantity, m, price) for m in tried}
@@ -80,17 +81,18 @@ def proves_right(chain: Chain, quantity: str, name: str, compute: Callable[[str]
     given = sizes(chain.n, find(quantity).arguments).values()
     states = [[rng.uniform(-math.pi, math.pi, size) for size in given] for _ in range(TRIALS)]
 
-    def values(method: str) -> np.ndarray:
+    def values(method: str) -> np.ndarray:  # by state, joint of a result, what that has
         function = compute(method)
         found = [function(*(argument.tolist() for argument in state)) for state in states]
-        return np.array(found, dtype=float)
+        shape = TRIALS, len(find(quantity).results) * chain.n, -1
+        return np.array(found, dtype=float).reshape(shape)
 
     try:
         apart, size = np.abs(values(name) - values(judge)), np.abs(values(judge))
     except Exception as error:
         _pass_over(chain, quantity, name, error)
         return False
-    size = size.max(axis=(0, *range(2, size.ndim)), keepdims=True)  # of each joint
+    size = size.max(axis=(0, 2), keepdims=True)  # of each joint
     size = np.where(size < NEGLIGIBLE * size.max(), size.max(), size)
     if bool((apart <= ROUNDING * size).all()):
         return True

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from armdyn.algorithms import catalogue
-from armdyn.algorithms.catalogue import Method
+from armdyn.algorithms.method import Method
 from armdyn.chain import Chain
 from armdyn.errors import MethodError, cut, listed
 from armdyn.quantities import SEVERAL, Formula, find

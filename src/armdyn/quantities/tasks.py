@@ -11,9 +11,10 @@ from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
 from armdyn.algorithms import catalogue
-from armdyn.algorithms.catalogue import Method
+from armdyn.algorithms.method import Method, without_centres
 from armdyn.chain import Chain
-from armdyn.errors import MethodError, TraceError, listed, shorten
+from armdyn.chain.at_call import NOTHING, AtCall, loaded_link
+from armdyn.errors import MethodError, TraceError, listed, shorten, unknown
 from armdyn.program.passes import cost, drop_unused
 from armdyn.program.program import Program
 from armdyn.program.tape import record
@@ -34,8 +35,8 @@ from armdyn.spatial import Scalar
 class Task(NamedTuple):
     """One quantity to compute: by which method, of which frame, with friction or without.
 
-    ``method`` None means the cheapest exact one, ``frame`` and ``wrench_frame`` None the tip;
-    ``axes`` is one of AXES. ``given`` names the arguments that a call gives besides the state.
+    ``method`` None means the cheapest exact one, and None for a frame the tip; ``axes`` is one of
+    AXES. ``given`` names the arguments that a call gives besides the state.
     """
 
     quantity: str
@@ -44,6 +45,7 @@ class Task(NamedTuple):
     friction: bool = False
     axes: str = "base"
     given: tuple[str, ...] = ()
+    payload_frame: str | None = None
     wrench_frame: str | None = None
 
     @property
@@ -52,14 +54,30 @@ class Task(NamedTuple):
         return find(self.quantity).arguments + self.given
 
     @classmethod
-    def with_given(cls, quantity: str, names: Iterable[str], wrench_frame: str | None) -> Task:
+    def with_given(
+        cls,
+        quantity: str,
+        names: Iterable[str],
+        payload_frame: str | None = None,
+        wrench_frame: str | None = None,
+    ) -> Task:
         """A quantity with those of some arguments that it takes at the call."""
         given = given_to(quantity, names)
-        return cls(quantity, given=given, wrench_frame=wrench_frame if "wrench" in given else None)
+        return cls(
+            quantity,
+            given=given,
+            payload_frame=payload_frame if "payload" in given else None,
+            wrench_frame=wrench_frame if "wrench" in given else None,
+        )
 
     def by(self, method: str | None) -> Task:
         """The same task by that method."""
         return self._replace(method=method)
+
+    def part(self, quantity: str) -> Task:
+        """A quantity that this one is made of, on the same arm; a wrench comes in at the end."""
+        names = [name for name in self.given if name != "wrench"]
+        return Task.with_given(quantity, names, self.payload_frame)
 
     def settled(self, chain: Chain) -> Task:
         """This task with its method named, and everything in it checked against the chain."""
@@ -71,15 +89,18 @@ class Task(NamedTuple):
             raise MethodError(f"{shorten(chain.name)} has no {self.quantity}: {reason}")
         if asked.function:
             return self
-        name = cheapest(chain, self.quantity) if self.method is None else self.method
+        name = self.method
+        if name is None:
+            alone = self.part(self.quantity)
+            name = cheapest(chain, self.quantity, alone.given, self.payload_frame)
         method = catalogue.find(self.quantity, name)
-        reason = method.refuses(chain.on(float))
+        reason = why_not(chain, method, self)
         if reason:
             raise MethodError(f"{name} does not apply to {shorten(chain.name)}: {reason}")
         return self.by(method.name)
 
     def check_given(self, chain: Chain) -> None:
-        """Refuse what this quantity does not take at the call, and frames that are not there."""
+        """Refuse what this quantity does not take at the call, and frames that cannot be."""
         asked = find(self.quantity)
         for name in self.given:
             if name not in asked.at_call:
@@ -87,10 +108,47 @@ class Task(NamedTuple):
                 raise MethodError(
                     f"{self.quantity} does not take {shorten(name)} at the call; {known}"
                 )
-        if "wrench" in self.given:
-            chain.find_frame(self.wrench_frame)
-        elif self.wrench_frame is not None:
-            raise MethodError(f"wrench_frame={shorten(self.wrench_frame)} without a wrench")
+        check_places(self.given, self.payload_frame, self.wrench_frame)
+        if "payload" in self.given:
+            loaded_link(chain, self.payload_frame)
+        chain.find_frame(self.wrench_frame)
+
+
+def check_arguments(
+    quantities: Sequence[str],
+    names: Sequence[str],
+    payload_frame: object = None,
+    wrench_frame: object = None,
+) -> None:
+    """Refuse what none of the quantities takes at the call, and the frame of what is not given."""
+    taken = dict.fromkeys(name for quantity in quantities for name in find(quantity).at_call)
+    for name in names:
+        if name not in taken:
+            raise MethodError(unknown("argument", name, taken, f" of {listed(quantities)}"))
+    check_places(names, payload_frame, wrench_frame)
+
+
+def check_places(given: Sequence[str], payload_frame: object, wrench_frame: object) -> None:
+    """Refuse the frame of what is not given."""
+    for name, frame in (("payload", payload_frame), ("wrench", wrench_frame)):
+        if frame is not None and name not in given:
+            raise MethodError(f"{name}_frame={shorten(frame)} without a {name}")
+
+
+def why_not(chain: Chain, method: Method, task: Task) -> str | None:
+    """Why a method does not apply to an arm, with what the task is given; None if it does.
+
+    A centre of mass is a first moment divided by a mass: that must surely not be zero.
+    """
+    reason = method.refuses(chain.on(float))
+    if reason is None and method.refuses is without_centres:
+        if "parameters" in task.given:
+            return "parameters given at the call may be those of a link without a centre of mass"
+        if "payload" in task.given:
+            link = chain.links[loaded_link(chain, task.payload_frame)]
+            if link.inertia.mass == 0:
+                return f"link {shorten(link.name)} has no mass without its payload"
+    return reason
 
 
 def formula(chain: Chain, number: Callable[[float], Scalar], task: Task) -> Formula:
@@ -98,15 +156,30 @@ def formula(chain: Chain, number: Callable[[float], Scalar], task: Task) -> Form
 
     ``number`` makes a scalar of a constant of the arm.
     """
-    asked, natural = find(task.quantity), chain.on(number)
+    if not task.given:
+        return _formula(chain, number, task, NOTHING)
+    state = len(find(task.quantity).arguments)
+
+    def at_call(*lists: Sequence[Scalar]) -> Any:
+        given = dict(zip(task.given, lists[state:], strict=True))
+        wrench = [given.pop("wrench")] if "wrench" in given else []
+        call = AtCall(payload_frame=task.payload_frame, **given)
+        return _formula(chain, number, task, call)(*lists[:state], *wrench)
+
+    return at_call
+
+
+def _formula(chain: Chain, number: Callable[[float], Scalar], task: Task, call: AtCall) -> Formula:
+    """A task as a function of the state, and of a wrench, on an arm with what the call gives."""
+    asked, natural = find(task.quantity), chain.on(number, call=call)
     if asked.function:
         options = {"frame": asked.framed, "axes": asked.axes}
         given = {option: getattr(task, option) for option, there in options.items() if there}
-        parts = [_part(chain, number, name, cheapest(chain, name)) for name in asked.of]
+        parts = [_part(chain, number, task.part(name), call) for name in asked.of]
         function = asked.function(*parts) if parts else asked.function
         plain: Formula = partial(function, natural, **given)
     else:
-        plain = _by(chain, number, catalogue.find(task.quantity, task.method or ""))
+        plain = _by(chain, number, task, call)
     rotors = asked.rotors
     geared = plain if rotors is None else lambda *state: rotors(natural, plain(*state), *state)
     rubbed = asked.friction(natural, geared) if task.friction and asked.friction else geared
@@ -115,22 +188,24 @@ def formula(chain: Chain, number: Callable[[float], Scalar], task: Task) -> Form
     return rubbed
 
 
-def _by(chain: Chain, number: Callable[[float], Scalar], method: Method) -> Formula:
+def _by(chain: Chain, number: Callable[[float], Scalar], task: Task, call: AtCall) -> Formula:
     """A method as a function of the state; what it is made of by the methods that suit the arm."""
+    method = catalogue.find(task.quantity, task.method or "")
     if method.join is None:
-        return partial(method.function, chain.on(number, method.view))
+        return partial(method.function, chain.on(number, method.view, call))
 
     def part(quantity: str) -> Formula:
         ours = [m.name for m in catalogue.methods(quantity) if not m.registered]
-        best = method.name if method.name in ours else cheapest(chain, quantity)
-        return _part(chain, number, quantity, best)
+        asked = task.part(quantity).by(method.name if method.name in ours else None)
+        return _part(chain, number, asked, call)
 
-    return partial(method.join(*map(part, method.of)), chain.on(number))
+    return partial(method.join(*map(part, method.of)), chain.on(number, call=call))
 
 
-def _part(chain: Chain, number: Callable[[float], Scalar], quantity: str, method: str) -> Formula:
+def _part(chain: Chain, number: Callable[[float], Scalar], part: Task, call: AtCall) -> Formula:
     """What another algorithm is made of: a function of an arm, which is this arm, and the state."""
-    compute = _by(chain, number, catalogue.find(quantity, method))
+    method = part.method or cheapest(chain, part.quantity, part.given, part.payload_frame)
+    compute = _by(chain, number, part.by(method), call)
     return lambda arm, *state: compute(*state)
 
 
@@ -182,24 +257,36 @@ def quantities_of(chain: Chain) -> list[str]:
 
 
 @lru_cache(maxsize=256)
-def cheapest(chain: Chain, quantity: str) -> str:
+def cheapest(
+    chain: Chain, quantity: str, given: tuple[str, ...] = (), payload_frame: str | None = None
+) -> str:
     """The name of the method that ``choice.choose`` takes on this arm, of what programs cost."""
     if find(quantity).function:
         raise MethodError(f"{quantity} has one method only; several have: {listed(SEVERAL)}")
+    task = Task(quantity, given=given, payload_frame=payload_frame)
 
     def price(method: Method) -> int:
-        return program_cost(chain, quantity, method.name)
+        return program_cost(chain, quantity, method.name, given, payload_frame)
 
     def compute(method: str) -> Formula:
         return formula(chain, float, Task(quantity, method))
 
-    return choice.choose(chain, quantity, price, compute).name
+    def refuses(method: Method) -> str | None:
+        return why_not(chain, method, task)
+
+    return choice.choose(chain, quantity, price, compute, refuses).name
 
 
 @lru_cache(maxsize=1024)
-def program_cost(chain: Chain, quantity: str, method: str) -> int:
-    """What a method's program costs on this arm."""
-    task = Task(quantity, method)
+def program_cost(
+    chain: Chain,
+    quantity: str,
+    method: str,
+    given: tuple[str, ...] = (),
+    payload_frame: str | None = None,
+) -> int:
+    """What a method's program costs on this arm, with these arguments given at the call."""
+    task = Task(quantity, method, given=given, payload_frame=payload_frame)
     traced = program(chain, [task])
     operations = cost(traced)
     if catalogue.find(quantity, method).exact:
@@ -219,7 +306,7 @@ class _Cheapest:
     def offer(cls, chain: Chain, task: Task, traced: Program, operations: int) -> None:
         """Keeps a program, unless that of the same quantity here is as cheap."""
         kept = cls.found
-        same = kept is not None and kept[0] == chain and kept[1][0].quantity == task.quantity
+        same = kept is not None and kept[0] == chain and kept[1][0].by(None) == task.by(None)
         if kept is None or not same or operations < kept[3]:
             cls.found = chain, (task,), traced, operations
 

@@ -126,13 +126,13 @@ class Model:
 
     def __call__(self, quantity: str, *state: Vector) -> np.ndarray:
         """A quantity by its cheapest method."""
-        return self._done(Task(quantity), *state)
+        return self.done(Task(quantity), *state)
 
     def rate(self, torque: TorqueAt, c: float, q: Vector, qd: Vector) -> tuple[Vector, Vector]:
         """(qdd, tau) as integrators ask for it, at a fraction c of the step."""
         tau = torque(c, q, qd)
         task = Task("forward_dynamics", friction=self.friction)
-        return self._done(task, q, qd, tau), tau
+        return self.done(task, q, qd, tau), tau
 
     def force(self, torque: TorqueAt, q: Vector, qd: Vector) -> Vector:
         """The rate of the momentum at the midpoint, dT/dq - g(q) + tau, less friction."""
@@ -146,7 +146,8 @@ class Model:
         """The speeds that have the momentum p, M(q)^-1 p."""
         return np.array(solve(self("mass_matrix", q).tolist(), list(p)), dtype=object)
 
-    def _done(self, task: Task, *state: Vector) -> np.ndarray:
+    def done(self, task: Task, *state: Vector) -> np.ndarray:
+        """A task's result; of several results of one shape all, one after the other."""
         function = formula(self.chain, float, task.settled(self.chain))
         return np.array(function(*map(list, state)), dtype=object)
 

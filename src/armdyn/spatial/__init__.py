@@ -1,4 +1,4 @@
-"""Vectors, rotations, symmetric tensors, tables of products and solutions, on any scalar.
+"""Vectors, rotations, symmetric tensors, on any scalar; ``matrices`` has larger tables.
 
 The contract of a scalar: it adds, subtracts, multiplies, divides and negates, with its own kind and
 with Python's ints, and it has a sine and a cosine (``sincos``). A float is one, and so is a complex
@@ -16,7 +16,7 @@ from __future__ import annotations
 import cmath
 import math
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator
 from decimal import Decimal, localcontext
 from fractions import Fraction
 from functools import singledispatch
@@ -95,9 +95,9 @@ def select_lt(a: Scalar, b: Scalar, x: Scalar, y: Scalar) -> Scalar:
     return x if a < b else y
 
 
-def kind(numbers: Iterable[Scalar]) -> Scalar:
-    """A scalar that says of which kind these are: the first that is no plain number, if any."""
-    return next((x for x in numbers if not isinstance(x, (int, float))), 0)
+def is_structural_zero(x: Scalar) -> bool:
+    """Whether this is the integer 0, which stands for what is zero by structure."""
+    return isinstance(x, int) and x == 0
 
 
 class Vector:
@@ -177,6 +177,18 @@ class Symmetric:
     def __rmul__(self, scale: Scalar) -> Symmetric:
         return Symmetric(*(scale * a for a in self))
 
+    def turned(self, rows: tuple[Vector, Vector, Vector]) -> Symmetric:
+        """R J R^T with R by its rows, 42M29A; turning keeps the trace, which gives zz."""
+        x, y, z = rows
+        Jx, Jy = self @ x, self @ y
+        xx, yy = x @ Jx, y @ Jy
+        return Symmetric(xx, y @ Jx, z @ Jx, yy, z @ Jy, self.xx + self.yy + self.zz - xx - yy)
+
+    def less_half_trace(self) -> Symmetric:
+        """J - tr(J)/2 1, which is - E of the same body, E = integral of r r^T dm."""
+        half = (self.xx + self.yy + self.zz) / 2
+        return self - Symmetric(half, 0, 0, half, 0, half)
+
     def __matmul__(self, v: Vector) -> Vector:
         return Vector(
             self.xx * v.x + self.xy * v.y + self.xz * v.z,
@@ -196,6 +208,11 @@ class Dyads:
     def __init__(self, lam: Scalar, u: Vector, v: Vector, trace: Scalar) -> None:
         self.lam, self.u, self.v, self.trace = lam, u, v, trace
 
+    def less_half_trace(self) -> Dyads:
+        """J - tr(J)/2 1, which is - E of the same body, E = integral of r r^T dm."""
+        half = self.trace / 2
+        return Dyads(self.lam - half, self.u, self.v, -half)
+
     def turned(self, rows: tuple[Vector, Vector, Vector]) -> Symmetric:
         """R J R^T with R by its rows, 28M21A; turning keeps the trace, which gives zz."""
         ux, uy, uz = (row @ self.u for row in rows)
@@ -205,89 +222,6 @@ class Dyads:
         return Symmetric(
             xx, ux * uy + vx * vy, ux * uz + vx * vz, yy, uy * uz + vy * vz, self.trace - xx - yy
         )
-
-
-Vectors = Sequence[Vector]  # a row of a table: several vectors, as (k, v) of a twist
-
-
-def products(a: Sequence[Vectors], b: Sequence[Vectors]) -> list[Row]:
-    """The symmetric table T_ij = T_ji = a_j . b_i for j <= i, a row of vectors each.
-
-    A kind of scalar that has a shorter way joins by ``table_of_products.register``.
-    """
-    return table_of_products(kind(x for row in (*a, *b) for v in row for x in v), a, b)
-
-
-@singledispatch
-def table_of_products(kind: Scalar, a: Sequence[Vectors], b: Sequence[Vectors]) -> list[Row]:
-    """Products on scalars of a kind."""
-    T: list[Row] = [[0] * len(a) for _ in a]
-    for i, b_i in enumerate(b):
-        for j in range(i + 1):
-            first, *others = (v @ w for v, w in zip(a[j], b_i, strict=True))
-            T[i][j] = T[j][i] = sum(others, first)
-    return T
-
-
-def solve(M: Sequence[Sequence[Scalar]], y: Sequence[Scalar]) -> Row:
-    """The x with M x = y, M symmetric positive definite: M = L^T D L, L unit lower triangular.
-
-    [Lin1991] recommends the L D L^T decomposition; this is that of the joints counted from the
-    tip. The outermost joint is eliminated first, since M is simplest there (M_nn of a last
-    revolute joint is constant). No pivoting and no square root; one division a joint. A kind of
-    scalar that has a shorter way joins by ``solution.register``.
-    """
-    return solution(kind(x for row in (*M, y) for x in row), M, y)
-
-
-@singledispatch
-def solution(kind: Scalar, M: Sequence[Sequence[Scalar]], y: Sequence[Scalar]) -> Row:
-    """``solve`` on scalars of a kind."""
-    n = len(M)
-    A, x = [list(row) for row in M], list(y)
-    L: list[Row] = [[0] * n for _ in range(n)]
-    pivot: Row = [0] * n  # 1 / D_k
-    for k in reversed(range(n)):
-        pivot[k] = 1 / A[k][k]
-        for i in range(k):
-            L[k][i] = pivot[k] * A[k][i]
-            for j in range(i + 1):
-                A[i][j] = A[i][j] - L[k][i] * A[k][j]
-            x[i] = x[i] - L[k][i] * x[k]  # L^-T y
-    for k in range(n):
-        x[k] = pivot[k] * x[k]
-        for i in range(k):
-            x[k] = x[k] - L[k][i] * x[i]
-    return x
-
-
-def inverse_between(J: Sequence[Sequence[Scalar]], M: Sequence[Sequence[Scalar]]) -> list[Row]:
-    """J M^-1 J^T, symmetric, of rows J as long as M.
-
-    With M = L^T D L it is X D^-1 X^T, where a row of X is L^-T times one of J: half the work of
-    solving for each row.
-    """
-    n = len(M)
-    A, X = [list(row) for row in M], [list(row) for row in J]
-    pivot: Row = [0] * n  # 1 / D_k
-    for k in reversed(range(n)):
-        pivot[k] = 1 / A[k][k]
-        L_k = [pivot[k] * A[k][i] for i in range(k)]
-        for i in range(k):
-            for j in range(i + 1):
-                A[i][j] = A[i][j] - L_k[i] * A[k][j]
-            for x in X:
-                x[i] = x[i] - L_k[i] * x[k]
-    return symmetric_product(X, [[p * x for p, x in zip(pivot, row, strict=True)] for row in X])
-
-
-def symmetric_product(a: Sequence[Sequence[Scalar]], b: Sequence[Sequence[Scalar]]) -> list[Row]:
-    """The table of a_i . b_j, of rows for which it is known to be symmetric."""
-    T: list[Row] = [[0] * len(a) for _ in a]
-    for i, a_i in enumerate(a):
-        for j in range(i + 1):
-            T[i][j] = T[j][i] = sum(x * y for x, y in zip(a_i, b[j], strict=True))
-    return T
 
 
 def double_cross(a: Vector, b: Vector) -> tuple[Vector, Vector, Vector]:

@@ -1,0 +1,101 @@
+"""What is given at the call against what is compiled in: `python -m benchmarks.arguments`.
+
+``payload=`` may cost at most a quarter more than the same payload compiled in, in operations and in
+time; 4096 different arms (``parameters=``) may take at most 2.5 times as long as 4096 states of
+one. All calls of a quantity take turns, in the same run; times are of the kernels on one thread.
+"""
+
+from __future__ import annotations
+
+import argparse
+
+import numpy as np
+from rich.console import Console
+from rich.table import Table
+
+import armdyn
+from armdyn.chain.inertia import Inertia
+from armdyn.quantities import QUANTITIES
+from armdyn.quantities.tasks import cheapest, program_cost
+from benchmarks.timing import Call, interleaved
+
+ARMS = ("panda", "ur5", "puma560", "stanford")
+ASKED = (
+    *("mass_matrix", "bias", "christoffel", "coriolis_matrix"),
+    *("inverse_dynamics", "forward_dynamics"),
+)
+STATES = 4096
+ROUNDS = 40  # the parameters of so many arms fill a cache that others use too
+PAYLOAD_BOUND, PARAMETERS_BOUND = 1.25, 2.5
+
+COM, ABOUT_COM = (0.03, 0.04, 0.1), ((0.01, 0.001, 5e-4), (0.001, 0.012, 7e-4), (5e-4, 7e-4, 9e-3))
+
+
+def calls(robot: armdyn.Robot, loaded: armdyn.Robot, quantity: str) -> dict[str, Call]:
+    """One state and many: with the payload compiled in and given, other parameters, and bare."""
+    rng = np.random.default_rng(0)
+    state = list(rng.uniform(-2, 2, (len(QUANTITIES[quantity].arguments), STATES, robot.n)))
+    payload = Inertia.from_com(1.3, COM, ABOUT_COM).parameters()
+    given = {
+        "bare": (robot.function(quantity), []),
+        "compiled in": (loaded.function(quantity), []),
+        "payload=": (robot.function(quantity, arguments="payload"), [payload]),
+        "parameters=": (robot.function(quantity, arguments="parameters"), [robot.chain.parameters]),
+    }
+    found, target = {}, robot.function(quantity)(*state)
+    for label, (function, arrays) in given.items():
+        one, each = [x[0].copy() for x in state], [np.tile(x, (STATES, 1)) for x in arrays]
+        found[f"{label} of one"] = Call(function, (*one, *arrays))
+        keywords = {"out": target, "threads": 1}
+        found[f"{label} of many"] = Call(function, (*state, *each), keywords, STATES)
+    return found
+
+
+def operations(chain: armdyn.Chain, quantity: str, *given: str) -> int:
+    """What the cheapest program costs."""
+    return program_cost(chain, quantity, cheapest(chain, quantity, given), given)
+
+
+def table_of(name: str, rounds: int) -> Table:
+    robot = armdyn.load(name)
+    loaded = armdyn.Robot(robot.chain.with_payload(1.3, COM, ABOUT_COM))
+    table = Table(title=f"{name}: ns a state, and of what is compiled in", title_justify="left")
+    table.add_column("quantity")
+    for heading in ("payload=", "operations", "one", "of", f"{STATES}", "of", "parameters=", "of"):
+        table.add_column(heading, justify="right")
+    for quantity in ASKED:
+        found = interleaved(calls(robot, loaded, quantity), rounds)
+        times = {label: 1e9 * time.least for label, time in found.items()}
+        cost = operations(robot.chain, quantity, "payload")
+        one, many = (times[f"payload= of {count}"] for count in ("one", "many"))
+        arms = times["parameters= of many"]
+        table.add_row(
+            quantity,
+            f"{cost}",
+            share(cost, operations(loaded.chain, quantity), PAYLOAD_BOUND),
+            f"{one:.0f}",
+            share(one, times["compiled in of one"], PAYLOAD_BOUND),
+            f"{many:.1f}",
+            share(many, times["compiled in of many"], PAYLOAD_BOUND),
+            f"{arms:.1f}",
+            share(arms, times["bare of many"], PARAMETERS_BOUND),
+        )
+    return table
+
+
+def share(found: float, base: float, bound: float) -> str:
+    """How often the base, marked where it exceeds its bound."""
+    return f"{found / base:.2f}{' !' if found > bound * base else ''}"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--robots", nargs="*", default=ARMS, help="names of shipped robots")
+    parser.add_argument("--rounds", type=int, default=ROUNDS, help="slices of each call")
+    given = parser.parse_args()
+    for name in given.robots:
+        Console(width=120).print(table_of(name, given.rounds))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,69 @@
+"""Methods of Robot that are compiled functions: a signature and a docstring stand for each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from inspect import getattr_static
+from types import MethodType
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
+
+import numpy as np
+
+from armdyn.engine import calls
+from armdyn.engine import function as compiled_function
+from armdyn.quantities.tasks import Task
+
+if TYPE_CHECKING:
+    from armdyn.robot import Robot
+
+Axes = Literal["base", "frame"]
+Out = np.ndarray | None
+Outs = tuple[np.ndarray, ...] | None  # for several results
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+class Compiled:
+    """A quantity of Robot: at first use the robot gets a compiled function of the same name.
+
+    The method written in the class lends its signature and documentation, and never runs: a call
+    by way of the class, as in ``Robot.pose(robot, q)``, goes to the robot's function too.
+    """
+
+    def __init__(self, method: Callable[..., Any]) -> None:
+        self.method = method
+        self.__doc__ = method.__doc__
+
+        @wraps(method)
+        def of_class(robot: Robot, *given: Any, **named: Any) -> Any:
+            return self.__get__(robot, type(robot))(*given, **named)
+
+        self.of_class = of_class
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
+
+    def __get__(self, robot: Robot | None, owner: type) -> Callable[..., Any]:
+        if robot is None:
+            return self.of_class
+        place = self.name  # where Python finds the function next time, before this descriptor
+        if getattr_static(type(robot), self.name) is not self:
+            place = f"Robot.{self.name}"  # a subclass has its own, which calls this by super()
+            if place in robot.__dict__:
+                return robot.__dict__[place]
+        return robot.__dict__.setdefault(place, self.function(robot))
+
+    def function(self, robot: Robot) -> Callable[..., Any]:
+        """The robot's compiled function; an option asks the robot for another one."""
+        options = calls.Options(
+            like=MethodType(self.method, robot),
+            choose=lambda **options: robot._asked(self.name, **options),
+        )
+        plain = Task(self.name)
+        robot._functions[plain,] = compiled_function(robot.chain, [plain], options)
+        return robot._functions[plain,]
+
+
+def compiled(method: F) -> F:
+    """Marks a method of Robot as ``Compiled``; to a type checker it stays the method it is."""
+    return cast(F, Compiled(method))

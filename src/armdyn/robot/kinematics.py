@@ -1,0 +1,84 @@
+"""The quantities of an arm in which masses have no part."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from armdyn.robot.compiled import Axes, Out, Outs, compiled
+
+
+class Kinematics:
+    """Where the frames of an arm are, and how they move."""
+
+    @compiled
+    def pose(
+        self, q: ArrayLike, frame: str | None = None, *, out: Out = None, threads: int | None = None
+    ) -> np.ndarray:
+        """The tip, or a named link or frame, in the base frame -> (..., 4, 4)."""
+        raise NotImplementedError
+
+    @compiled
+    def jacobian(
+        self,
+        q: ArrayLike,
+        frame: str | None = None,
+        *,
+        axes: Axes = "base",
+        out: Out = None,
+        threads: int | None = None,
+    ) -> np.ndarray:
+        """Rows vx vy vz wx wy wz of the tip's or a named frame's origin -> (..., 6, n).
+
+        ``axes="frame"``: in the axes of that frame, in place of the base's.
+        """
+        raise NotImplementedError
+
+    @compiled
+    def jacobian_derivative(
+        self,
+        q: ArrayLike,
+        qd: ArrayLike,
+        frame: str | None = None,
+        *,
+        axes: Axes = "base",
+        out: Out = None,
+        threads: int | None = None,
+    ) -> np.ndarray:
+        """The rate in time of the Jacobian, in the same axes, dJ/dt -> (..., 6, n)."""
+        raise NotImplementedError
+
+    @compiled
+    def acceleration_bias(
+        self,
+        q: ArrayLike,
+        qd: ArrayLike,
+        frame: str | None = None,
+        *,
+        axes: Axes = "base",
+        out: Out = None,
+        threads: int | None = None,
+    ) -> np.ndarray:
+        """The part dJ/dt qd of a frame's acceleration, which is J qdd + dJ/dt qd -> (..., 6).
+
+        In base axes that is the acceleration of its origin, then its angular acceleration, at
+        constant joint speeds. With ``axes="frame"`` it belongs to the Jacobian in those axes.
+        """
+        raise NotImplementedError
+
+    @compiled
+    def influence(
+        self,
+        q: ArrayLike,
+        frame: str | None = None,
+        *,
+        out: Outs = None,
+        threads: int | None = None,
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """Kinematic influence coefficients of the tip or a named link or frame, in base axes.
+
+        First order gT, gR, shape (..., 3, n): velocity and angular velocity are gT qd and gR qd;
+        second order hT, hR, shape (..., 3, n, n): accelerations are gT qdd + qd^T hT qd, likewise
+        gR, hR. [kang], eqs. 1 to 7.
+        """
+        raise NotImplementedError

@@ -1,0 +1,216 @@
+"""One step of a simulation and its derivatives: the linear system that a controller is made for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from armdyn.algorithms import newton_euler
+from armdyn.algorithms.dual import slopes, variables
+from armdyn.algorithms.forward_dynamics import with_rotors
+from armdyn.algorithms.hamilton import momentum_and_slope
+from armdyn.chain import Chain
+from armdyn.engine import Kernels, calls
+from armdyn.errors import ShapeError, SimulationError
+from armdyn.program.passes import drop_unused
+from armdyn.program.program import Program
+from armdyn.program.tape import record
+from armdyn.quantities.tasks import Task
+from armdyn.robot import Robot
+from armdyn.simulation import arguments, simulate
+from armdyn.simulation.integrators import ADAPTIVE, INTEGRATORS, RK4
+from armdyn.simulation.step import Model, Vector
+from armdyn.spatial import Row
+
+Linear = tuple[np.ndarray, np.ndarray, np.ndarray]
+
+
+def linearize(
+    robot: Robot,
+    q: ArrayLike,
+    qd: ArrayLike,
+    tau: ArrayLike,
+    dt: float,
+    integrator: str = "ab4",
+    *,
+    friction: bool = False,
+    threads: int | None = None,
+) -> Linear:
+    """The step that ``simulate`` takes under a torque held over it, and its derivatives.
+
+    With the state x = (q, qd), one vector of 2n numbers, a step from x + dx under tau + dtau ends
+    at next + A dx + B dtau, but for terms of second order. Leading axes are batch axes.
+
+    Args:
+        robot: the arm.
+        q: positions, shape (..., n) [rad or m].
+        qd: speeds, shape (..., n).
+        tau: torques, shape (..., n), held over the step.
+        dt: the step [s].
+        integrator: ``ab4`` or ``rk4``, which take the same step here: a step under a torque that
+            is held over it alone is Runge-Kutta's; or ``midpoint``, whose step is found first and
+            then differentiated as the solution of its equation.
+        friction: whether the joints have their friction; Coulomb's has the derivative 0.
+        threads: the most on which a batch is spread, as in Robot's functions.
+
+    Returns:
+        next (..., 2n), the state after the step; A (..., 2n, 2n), row by row what a number of it
+        changes by with one of q, qd; B (..., 2n, n) likewise with one of tau.
+
+    Raises:
+        SimulationError: for DOP853 and LSODA, whose steps are their own, or no step in time.
+    """
+    if not isinstance(robot, Robot):
+        raise TypeError(f"linearize takes a Robot, not {type(robot).__name__}; see armdyn.load")
+    arguments.check_choice("integrator", integrator, INTEGRATORS)
+    friction = arguments.flag("friction", friction)
+    if integrator in ADAPTIVE:
+        raise SimulationError(
+            f"{integrator} chooses its own steps, which have no derivative; expected ab4, rk4 or "
+            "midpoint"
+        )
+    arguments.check_solvable(robot.chain, integrator, friction)
+    h = arguments.positive("dt", dt)
+    q, qd, tau = _given(robot.n, q, qd, tau)
+    if integrator == "midpoint":
+        return _midpoint(robot, q, qd, tau, h, friction, threads)
+    return _runge_kutta(robot.chain, friction)(q, qd, tau, np.array([h]), threads=threads)
+
+
+def _given(n: int, *arrays: ArrayLike) -> list[np.ndarray]:
+    """q, qd and tau, of one shape (..., n)."""
+    found = [arguments.finite(name, x) for name, x in zip(("q", "qd", "tau"), arrays, strict=True)]
+    for name, array in zip(("q", "qd", "tau"), found, strict=True):
+        if array.ndim == 0 or array.shape[-1] != n:
+            raise ShapeError(f"{name} has shape {array.shape}; expected (..., {n})")
+    try:
+        return list(np.broadcast_arrays(*found))
+    except ValueError:
+        shapes = ", ".join(str(array.shape) for array in found)
+        raise ShapeError(f"batch axes do not broadcast: q, qd, tau have {shapes}") from None
+
+
+# Runge-Kutta: the same step on vectors with their derivatives beside them ------------------------
+
+
+class _RungeKutta(Kernels):
+    """The kernels of a step of RK4 and its derivatives."""
+
+    def __init__(self, chain: Chain, friction: bool) -> None:
+        super().__init__(chain, ("linearize", "rk4", friction))
+        self.friction = friction
+
+    def trace(self) -> Program:
+        """The program. A vector has a row a joint: its value, then its slopes by q, qd and tau."""
+        n, model = self.chain.n, Model(self.chain, self.friction)
+        ones, zeros = np.eye(n, dtype=object), np.zeros((n, n), dtype=object)
+        derivatives = Task("forward_dynamics_derivatives", friction=self.friction)
+
+        def text(q: Row, qd: Row, tau: Row, h: Row) -> tuple[list[Any], ...]:
+            by_tau = np.hstack([zeros, zeros, ones])
+
+            def rate(c: float, x: Vector, v: Vector) -> tuple[Vector, Vector]:
+                state = x[:, 0], v[:, 0], np.array(tau, dtype=object)
+                qdd, _ = model.rate(lambda *_: state[2], c, *state[:2])
+                dq, dqd, dtau = model.done(derivatives, *state)
+                moved = dq @ x[:, 1:] + dqd @ v[:, 1:] + dtau @ by_tau
+                return np.column_stack([qdd, moved]), by_tau
+
+            x = np.column_stack([q, ones, zeros, zeros])
+            v = np.column_stack([qd, zeros, ones, zeros])
+            after = np.vstack(RK4.step(rate, np.array(h, dtype=object), x, v)[:2])
+            parts = after[:, 0], after[:, 1 : 2 * n + 1], after[:, 2 * n + 1 :]
+            return tuple(part.tolist() for part in parts)
+
+        inputs = {"q": n, "qd": n, "tau": n, "h": 1}
+        return drop_unused(record(text, inputs, "linearize"))
+
+
+@lru_cache(maxsize=64)
+def _runge_kutta(chain: Chain, friction: bool) -> Callable[..., Linear]:
+    n = chain.n
+    takes = {name: calls.Argument((n,)) for name in ("q", "qd", "tau")} | {
+        "h": calls.Argument((1,))
+    }
+    shapes = (2 * n,), (2 * n, 2 * n), (2 * n, n)
+    return calls.Function("linearize", takes, shapes, _RungeKutta(chain, friction))
+
+
+# The implicit midpoint: the step is found by ``simulate``, then its equation is differentiated ----
+
+
+class _Slopes(Kernels):
+    """The kernels of the slopes of momentum M(q) v and of the force dT/dq - g, by q and by v."""
+
+    def __init__(self, chain: Chain, friction: bool) -> None:
+        super().__init__(chain, ("linearize", "midpoint", friction))
+        self.friction = friction
+
+    def trace(self) -> Program:
+        """The program: d(M v)/dq, M, d(force)/dq, d(force)/dv."""
+        n, arm, friction = self.chain.n, self.chain.on(float), self.friction
+
+        def text(q: Row, v: Row) -> tuple[list[Row], ...]:
+            given = variables(q, v)
+            p, slope = momentum_and_slope(arm, *given)
+            force = [a - b for a, b in zip(slope, newton_euler.gravity(arm, given[0]), strict=True)]
+            p_q, p_v, f_q, f_v = (
+                [slopes(x, given, first, n) for x in numbers]
+                for numbers in (p, force)
+                for first in (0, n)
+            )
+            for i, viscous in enumerate(arm.viscous if friction else []):
+                f_v[i][i] = f_v[i][i] - viscous
+            return p_q, with_rotors(p_v, arm), f_q, f_v
+
+        return drop_unused(record(text, {"q": n, "v": n}, "midpoint slopes"))
+
+
+@lru_cache(maxsize=64)
+def _slopes(chain: Chain, friction: bool) -> Callable[..., tuple[np.ndarray, ...]]:
+    n = chain.n
+    takes = {name: calls.Argument((n,)) for name in ("q", "v")}
+    return calls.Function("slopes", takes, ((n, n),) * 4, _Slopes(chain, friction))
+
+
+def _midpoint(
+    robot: Robot,
+    q: np.ndarray,
+    qd: np.ndarray,
+    tau: np.ndarray,
+    h: float,
+    friction: bool,
+    threads: int | None,
+) -> Linear:
+    """The midpoint rule's step, and the derivatives of the equation that it solves.
+
+    With momentum E(q, v) = M(q) v and force F, the speed v at the midpoint m = q + h/2 v solves
+    E(m, v) - p - h/2 (F(m, v) + tau) = 0. Then q' = q + h v, p' = p + h (F(m, v) + tau), and qd' is
+    what has that momentum, M(q') qd' = p'.
+    """
+    n, slope = robot.n, _slopes(robot.chain, friction)
+    held = tau[..., None, :]
+    run = simulate(
+        robot, q, qd, held, h, h, "midpoint", friction=friction, limits="ignore", threads=threads
+    )
+    q1, qd1 = run.q[..., -1, :], run.qd[..., -1, :]
+    v = (q1 - q) / h
+    E_q, E_v, F_q, F_v = slope(q + h / 2 * v, v, threads=threads)
+    one = np.broadcast_to(np.eye(n), E_v.shape)
+    zero = np.zeros_like(one)
+    by_q = np.concatenate([one, zero, zero], axis=-1)  # slopes by q, qd and tau
+    by_tau = np.concatenate([zero, zero, one], axis=-1)
+    p_q, p_qd, _, _ = slope(q, qd, threads=threads)
+    by_p = np.concatenate([p_q, p_qd, zero], axis=-1)
+    slope_m, slope_v = E_q - h / 2 * F_q, E_v - h / 2 * F_v
+    dv = np.linalg.solve(slope_v + h / 2 * slope_m, by_p + h / 2 * by_tau - slope_m @ by_q)
+    dq = by_q + h * dv
+    dp = by_p + h * (F_q @ (by_q + h / 2 * dv) + F_v @ dv + by_tau)
+    last_q, M, _, _ = slope(q1, qd1, threads=threads)
+    dqd = np.linalg.solve(M, dp - last_q @ dq)
+    both = np.concatenate([dq, dqd], axis=-2)
+    return np.concatenate([q1, qd1], axis=-1), both[..., : 2 * n], both[..., 2 * n :]
