@@ -11,8 +11,8 @@ from armdyn import Chain, MethodError, Robot, TraceError
 from armdyn.algorithms import lin1991, newton_euler
 from armdyn.export import c_files
 from armdyn.quantities import choice
-from armdyn.quantities.registered import register
 from armdyn.quantities.tasks import Task, cheapest, formula
+from armdyn.quantities.users import register
 from tests.interpreting import LEAST
 
 CHAIN = Chain.random(3, "RPR", seed=11)

@@ -31,7 +31,7 @@ if TYPE_CHECKING:  # "as" says to type checkers that a name is public
     from armdyn.identification.results import Identification as Identification
     from armdyn.loaders import load as load
     from armdyn.loaders import robots as robots
-    from armdyn.quantities.registered import register as register
+    from armdyn.quantities.users import register as register
     from armdyn.robot import Robot as Robot
     from armdyn.simulation import controllers as controllers
     from armdyn.simulation import simulate as simulate
@@ -83,7 +83,7 @@ _HOMES = {  # of the public names; a room is imported when a name of it is first
     "info": "engine",
     "linearize": "simulation.linear",
     "load": "loaders",
-    "register": "quantities.registered",
+    "register": "quantities.users",
     "robots": "loaders",
     "simulate": "simulation",
     "trajectories": "simulation",

@@ -27,8 +27,8 @@ from armdyn.output import files
 from armdyn.output.progress import told
 from armdyn.papers import published
 from armdyn.quantities import SEVERAL, find
-from armdyn.quantities.registered import refusal
 from armdyn.quantities.tasks import Task, cheapest, program_cost, shapes
+from armdyn.quantities.users import refusal
 from armdyn.robot import Robot
 
 DEFAULT = ("mass_matrix", "bias")

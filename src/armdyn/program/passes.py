@@ -1,4 +1,4 @@
-"""Passes, each ``Program -> Program``, that change no value.
+"""Passes, each ``Program -> Program``: they change no value, but for the roundings that fma saves.
 
 Equal terms are shared, and constants folded, before any pass: while the tape records them.
 """

@@ -5,7 +5,7 @@ and the documentation read it. Adding a quantity is one entry there, one algorit
 Robot; a test fails where one of them is forgotten.
 
 ``tasks`` makes a program of a quantity of a robot, ``choice`` has the rule by which its method is
-chosen, ``registered`` lets users bring methods of their own.
+chosen, ``users`` lets users bring methods of their own.
 """
 
 from __future__ import annotations

@@ -15,8 +15,8 @@ from armdyn.engine import function as compiled_function
 from armdyn.engine.payloads import Check, Payloads
 from armdyn.errors import MethodError, as_names
 from armdyn.quantities import find
-from armdyn.quantities.registered import refusal
 from armdyn.quantities.tasks import Task, cheapest, check_arguments, program_cost
+from armdyn.quantities.users import refusal
 from armdyn.robot.dynamics import Dynamics
 from armdyn.robot.kinematics import Kinematics
 from armdyn.robot.options import Options, checked, warn_if_approximate, with_options
