@@ -67,9 +67,9 @@ WRONG = {
     "robot.mass_matrix(q, nonsense=3)": 'Unexpected keyword argument "nonsense" for "mass_matrix"',
     "robot.mass_matrix()": 'Missing positional argument "q" in call to "mass_matrix"',
     "robot.mass_matrix(q, 'crba')": 'Too many positional arguments for "mass_matrix"',
-    "robot.mass_matrix(q, method=3)": 'Argument "method" to "mass_matrix" of "Dynamics" has inc',
-    "robot.mass_matrix(q, threads='2')": 'Argument "threads" to "mass_matrix" of "Dynamics" has inc',
-    "robot.mass_matrix(q, out=[1.0])": 'Argument "out" to "mass_matrix" of "Dynamics" has inc',
+    "robot.mass_matrix(q, method=3)": 'Argument "method" to "mass_matrix" of "Dynamics" has',
+    "robot.mass_matrix(q, threads='2')": 'Argument "threads" to "mass_matrix" of "Dynamics" has',
+    "robot.mass_matrix(q, out=[1.0])": 'Argument "out" to "mass_matrix" of "Dynamics" has',
     "robot.bias(q)": 'Missing positional argument "qd" in call to "bias"',
     "robot.bias(q, q, frame='tool0')": 'Unexpected keyword argument "frame" for "bias"',
     "robot.jacobian(q, axes='local')": 'Argument "axes" to "jacobian" of "Kinematics" has inc',
@@ -77,9 +77,9 @@ WRONG = {
     "robot.gravity(q, friction=True)": 'Unexpected keyword argument "friction" for "gravity"',
     "robot.inverse_dynamics(q, q, q, friction='no')": 'Argument "friction" to "inverse_dynamics"',
     "robot.mass_matrix(q, gravity=q)": 'Unexpected keyword argument "gravity" for "mass_matrix"',
-    "robot.gravity(q, payload=q, check='no')": 'Argument "check" to "gravity" of "Dynamics" has inc',
+    "robot.gravity(q, payload=q, check='no')": 'Argument "check" to "gravity" of "Dynamics" has',
     "armdyn.lod('panda')": 'Module has no attribute "lod"',
-    "robot.energy(q, q, out=q)": 'Argument "out" to "energy" of "Dynamics" has inc',
+    "robot.energy(q, q, out=q)": 'Argument "out" to "energy" of "Dynamics" has',
 }
 
 
