@@ -14,7 +14,6 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import resource
 import subprocess
 import sys
 import time
@@ -29,6 +28,7 @@ import numpy as np  # noqa: E402  after the number of threads is said
 import armdyn  # noqa: E402
 from armdyn.identification.moments import moments  # noqa: E402
 from benchmarks.arms import arm, states, urdf  # noqa: E402
+from benchmarks.memory import _status  # noqa: E402
 
 ROWS = 10**7
 LOG = 20_000  # rows of each log
@@ -81,7 +81,7 @@ def by_figaroh(chain: armdyn.Chain, rows: int) -> Any:
     names = {f"p{k}": 0.0 for k in range(W.shape[1])}
     unfelt, kept = regressor.get_index_eliminate(W, names)
     W = regressor.build_regressor_reduced(W, unfelt)
-    return qrdecomposition.double_QR(log.tau.T.ravel(), W, kept)
+    return qrdecomposition.QRDecomposer().double_decomposition(log.tau.T.ravel(), W, kept)
 
 
 def timed(function: Callable[[], Any]) -> float:
@@ -131,7 +131,7 @@ def main() -> None:
     if arguments.alone:
         chain = arm("panda")
         moments(armdyn.Robot(chain), logs(chain, arguments.alone))
-        print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
+        print(_status("VmHWM") / 1e6)  # ru_maxrss would tell of the parent process too
         return
     times = measure(min(arguments.rows, 10**6), arguments.rounds, arguments.peer_rows)
     found = {"microseconds_a_row": times, "megabytes": memory(arguments.rows)}

@@ -10,12 +10,13 @@ import pytest
 
 from armdyn import cli
 from armdyn.algorithms import catalogue
-from docs import make_methods, make_quantities
+from docs import make_identification, make_methods, make_quantities
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.M | re.S)
 CITED = re.compile(r"\[([A-Za-z]+\d{4}[a-z]?|kang)\]")
+NUMBER = re.compile(r"-?\d+\.?\d*(?:e[-+]\d+)?")
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 pages = pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 
@@ -116,3 +117,15 @@ def test_the_catalogue_page_is_fresh():
     """If not: python docs/make_methods.py."""
     page = make_methods.PAGE.read_text(encoding="utf-8")
     assert page == make_methods.markdown()
+
+
+@pytest.mark.sweep
+def test_the_walk_through_of_an_identification_is_fresh():
+    """If not: python docs/make_identification.py. Other machines round otherwise."""
+    pytest.importorskip("scipy", reason="the low-pass filter is SciPy's")
+    pytest.importorskip("matplotlib")
+    page = make_identification.PAGE.read_text(encoding="utf-8")
+    made = make_identification.page()
+    assert NUMBER.sub("#", plain(made)) == NUMBER.sub("#", plain(page))
+    numbers = [[float(x) for x in NUMBER.findall(text)] for text in (made, page)]
+    assert numbers[0] == pytest.approx(numbers[1], rel=0.02, abs=1e-3)

@@ -75,6 +75,18 @@ def test_rank_is_that_of_the_minimal_parameters_and_drives():
         assert names == ["U33_1", "U33_2", "rotor_1", "rotor_2"]
 
 
+def test_a_second_pass_over_the_logs_restores_what_moments_lose():
+    """Gram matrices square the condition of a short record, 3e4: seven digits are lost."""
+    robot = armdyn.Robot(with_rotors(LINK2.chain))
+    log = recorded(robot, 400)
+    once = least_squares(moments(robot, log), 0.9 * moments(robot, log).columns.given)
+    found = armdyn.identify(shaken(robot.chain), log, prior=None, rest=0)
+    known, felt = theta(robot, found), told(found)
+    assert found.condition > 1e4
+    assert np.abs(once.theta - known)[felt].max() > 1e-9
+    assert np.abs(found.theta - known)[felt].max() < 1e-11
+
+
 def test_what_data_tell_of_natural_parameters():
     """By hand: a pendulum about a level axis."""
     chain = armdyn.Chain.from_mdh(
@@ -183,6 +195,21 @@ def test_a_prior_that_no_body_has_is_moved_and_noted():
     assert found.rms.max() < 1e-6
 
 
+def test_the_cutoff_is_chosen_where_encoders_are_noisy():
+    """Noise of positions, differentiated twice, spoils what a high cutoff lets through."""
+    robot = armdyn.Robot(with_rotors(LINK2.chain))
+    log, rng = recorded(robot, 20_000, step=1e-3), np.random.default_rng(0)
+    noisy = Log(log.t, log.q + 1e-3 * rng.normal(size=log.q.shape), log.tau)
+    found, high = (armdyn.identify(robot, noisy, cutoff=cutoff) for cutoff in ("auto", 40.0))
+    assert found.cutoff < 20
+    q, qd, qdd = log.q, log.qd, log.qdd
+    off, worse = (
+        np.abs(each.robot.inverse_dynamics(q, qd, qdd, friction=True) - log.tau).mean()
+        for each in (found, high)
+    )
+    assert off < 0.5 * worse
+
+
 # A payload ----------------------------------------------------------------------------------------
 
 
@@ -206,6 +233,21 @@ def test_a_payload_alone_is_found(prior):
     np.testing.assert_allclose(
         found.robot.inverse_dynamics(*q), loaded.inverse_dynamics(*q), atol=1e-5
     )
+
+
+def test_what_a_planar_arm_cannot_tell_of_a_payload_is_named():
+    """Turning about level axes alone, it feels a mass in its plane and its turning, and no more."""
+    loaded = armdyn.Robot(LINK2.chain.with_payload(0.7, (0.1, 0.05, 0.0), 0.01 * np.eye(3)))
+    found = armdyn.identify(LINK2, recorded(loaded), payload=True, rest=0)
+    names = {"m", "mcx", "mcy", "Izz"}  # the axes are z
+    assert {*found.undetermined.determined} == {f"payload {name}" for name in names}
+    assert len(found.undetermined.zero) == 6 and not found.undetermined.combined
+    assert 1 < found.condition < 1e4
+    values = {p.name: p for p in found.parameters}
+    assert values["payload m"].value == pytest.approx(0.7, abs=1e-6)
+    assert values["payload mcx"].value == pytest.approx(0.07, abs=1e-6)
+    assert np.isinf(values["payload mcz"].deviation)
+    assert any("no torque was felt of payload mcz" in note for note in found.notes)
 
 
 # What is refused ----------------------------------------------------------------------------------
@@ -265,6 +307,44 @@ def test_a_result_says_what_it_is():
     np.testing.assert_allclose(
         check.measured[0] - check.predicted[0], 0, atol=check.torque.max() / 5
     )
+
+
+def test_a_picture_shows_the_prior_and_counts_the_rows_that_the_fit_counts():
+    pytest.importorskip("matplotlib")
+    robot = armdyn.Robot(with_rotors(LINK2.chain))
+    found = armdyn.identify(shaken(robot.chain), recorded(robot, 2000, noise=0.05), rest=0.2)
+    other = recorded(robot, 1000, seed=3, noise=0.5)
+    figure = found.plot(log=other)
+    rms = found.validate(other).rms
+    everywhere = np.sqrt(np.mean((other.tau - found.validate(other).predicted[0]) ** 2, axis=0))
+    assert f"{rms[0]:.3g}" != f"{everywhere[0]:.3g}"
+    assert f"rms of the difference {rms[0]:.3g} N m" in figure.axes[0].get_title("left")
+    given = shaken(robot.chain)
+    np.testing.assert_array_equal(found.before, theta(given, found))
+    drawn = [line for line in figure.axes[2].get_lines() if line.get_label() == "before"]
+    assert drawn and drawn[0].get_ydata()[0] == found.before[0]
+
+
+def test_notes_name_the_cutoff_that_was_asked_for():
+    log = recorded(LINK2, 5000, step=1e-3)
+    found = armdyn.identify(LINK2, Log(log.t, log.q, log.tau), cutoff=5.0)
+    (said,) = [note for note in found.notes if "filtered" in note]
+    assert said == "log: filtered at 5 Hz; one row in 10 kept, 100 a second"
+    assert len(found.validate(log).times[0]) == pytest.approx(500, abs=60)
+
+
+@pytest.mark.parametrize("cutoff", [None, 10.0])
+def test_torques_of_another_sign_or_side_are_noted(cutoff, caplog):
+    logging.getLogger("armdyn").setLevel(logging.WARNING)
+    log = recorded(LINK2, 5000)
+    for factors, said in (((1, -1), "sign the other way"), ((0.01, 1), "at the motor")):
+        wrong = dataclasses.replace(log, tau=log.tau * factors)
+        caplog.clear()
+        found = armdyn.identify(LINK2, wrong, cutoff=cutoff)
+        joint = LINK2.joint_names[factors.index(1) ^ 1]
+        assert any(said in note and joint in note for note in found.notes)
+        assert said in caplog.text
+    assert not any("times what" in note for note in armdyn.identify(LINK2, log).notes)
 
 
 def test_moments_fit_as_logs_do(tmp_path):

@@ -5,6 +5,7 @@ import itertools
 import random
 import sys
 import threading
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -474,3 +475,39 @@ def test_many_threads_with_many_shapes(two):
     for thread in threads:
         thread.join()
     assert not wrong
+
+
+def test_memory_for_long_lists_is_used_again_by_one_call_at_a_time(two):
+    sizes = [2800, 4000, 9000, 16000, 30000]  # 67 to 720 kB; the last is too large to be kept
+    given = {count: states(count) for count in sizes}
+    lists = {count: [x.tolist() for x in values] for count, values in given.items()}
+    expected = {count: two.careful(*values)[0].tobytes() for count, values in given.items()}
+    wrong, before = [], two.handed_on
+
+    def work(k):
+        for turn in range(20):
+            count = sizes[(k + turn) % len(sizes)]
+            if two.fast(*lists[count])[0].tobytes() != expected[count]:
+                wrong.append(count)
+
+    threads = [threading.Thread(target=work, args=(k,)) for k in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong
+    assert two.handed_on == before
+
+
+def test_little_memory_is_kept_for_long_lists(two):
+    lists = [states(count) for count in (2800, 4000, 9000, 16000, 30000)]
+    tracemalloc.start()
+    try:
+        for _ in range(5):
+            for values in lists:
+                two.fast(*(x.tolist() for x in values))
+        gc.collect()
+        found, _ = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert found < 4 * 2**19 + 2**17  # four pieces of half a MiB

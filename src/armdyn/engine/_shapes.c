@@ -16,15 +16,55 @@
 #define BLOCK_BYTES 16384  /* of all buffers together: half a cache of the first level */
 #define LEAST_BLOCK 16     /* states: two vectors of the longest kind */
 #define MAX_LISTED 1000000 /* numbers in a list; the shape of one need not be true, so no more */
+#define SPARE_PIECES 4     /* that are kept for the next call, */
+#define SPARE_LEAST 65536  /* if they are large enough to come from the system, not from a heap, */
+#define SPARE_MOST 524288  /* and small enough to be kept: bytes */
 #define ALIGNMENT 64       /* bytes: a line of the cache, and the longest vector */
 
 /* Memory for one call. */
 typedef struct {
+    char *start;
+    size_t bytes;
+} Piece;
+
+typedef struct {
     char room[ROOM + ALIGNMENT];
     size_t used;
-    void *heap[MAX_INPUTS + 2];
+    Piece heap[MAX_INPUTS + 2];
     int pieces;
 } Memory;
+
+/* Large pieces that calls have given back, for the next ones. To get new memory from the system,
+   page by page, takes three times as long as to read a list into it. Held under the GIL. */
+static Piece spare[SPARE_PIECES];
+
+static Piece
+new_piece(size_t bytes)
+{
+#ifndef Py_GIL_DISABLED
+    for (int i = 0; i < SPARE_PIECES; i++) {
+        Piece piece = spare[i];
+        if (piece.bytes >= bytes) {
+            spare[i].bytes = 0;
+            return piece;
+        }
+    }
+#endif
+    return (Piece){PyMem_RawMalloc(bytes), bytes};
+}
+
+static void
+drop_piece(Piece piece)
+{
+#ifndef Py_GIL_DISABLED
+    for (int i = 0; piece.bytes >= SPARE_LEAST && piece.bytes <= SPARE_MOST && i < SPARE_PIECES; i++)
+        if (!spare[i].bytes) {
+            spare[i] = piece;
+            return;
+        }
+#endif
+    PyMem_RawFree(piece.start);
+}
 
 static void *
 take(Memory *memory, size_t bytes)
@@ -36,10 +76,11 @@ take(Memory *memory, size_t bytes)
         start += memory->used - whole;
     }
     else {
-        start = PyMem_RawMalloc(whole + ALIGNMENT);
-        if (!start)
+        Piece piece = new_piece(whole + ALIGNMENT);
+        if (!piece.start)
             return NULL;
-        memory->heap[memory->pieces++] = start;
+        memory->heap[memory->pieces++] = piece;
+        start = piece.start;
     }
     return start + (ALIGNMENT - (uintptr_t)start % ALIGNMENT) % ALIGNMENT;
 }
@@ -48,7 +89,7 @@ static void
 give_back(Memory *memory)
 {
     while (memory->pieces > 0)
-        PyMem_RawFree(memory->heap[--memory->pieces]);
+        drop_piece(memory->heap[--memory->pieces]);
 }
 
 /* Lists. ------------------------------------------------------------------------------------- */

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from armdyn.errors import IdentificationError, shorten, warn
+from armdyn.identification.blas import one_thread
 from armdyn.identification.choices import choose_cutoff
 from armdyn.identification.columns import Columns, UserColumn
 from armdyn.identification.fit import least_squares
@@ -29,6 +30,7 @@ PASSES = 2  # over the logs, at most, after the first
 ROUNDING = 1e-10  # of the parameters, that moments may cost: more, and the logs are read again
 
 
+@one_thread()
 def identify(
     robot: Robot,
     logs: Log | Iterable[Log],

@@ -18,6 +18,7 @@ from armdyn.identification.moments import Moments
 
 METHODS = ("ols", "wls", "irls")
 RESOLVED = 1e-14  # of the largest eigenvalue of W'W scaled to unit columns
+UNFELT = 1e-9  # of the largest column: there is nothing but rounding in it
 INVOLVED = 1e-5  # a smaller part in an unresolved direction is rounding
 EXACT = 1e-10  # of the torque: errors below it are taken to be so large
 LEVERAGE = 0.1  # a part may have determined all but so much of a direction
@@ -112,10 +113,7 @@ class LeastSquares(NamedTuple):
     @property
     def condition(self) -> float:
         """Of the weighted regressor scaled to unit columns, where it is resolved."""
-        R = self.equations.R
-        norms = np.linalg.norm(R, axis=0)
-        singular = np.linalg.svd(R[:, norms > 0] / norms[norms > 0], compute_uv=False)
-        return float(singular[0] / singular[-1])
+        return condition(self.equations.R)
 
 
 def least_squares(moments: Moments, prior: np.ndarray, method: str = "wls") -> LeastSquares:
@@ -143,6 +141,14 @@ def least_squares(moments: Moments, prior: np.ndarray, method: str = "wls") -> L
         if np.abs(sigma / before - 1).max() < UNCHANGED:
             break
     return LeastSquares(theta, sigma, solved)
+
+
+def condition(R: np.ndarray) -> float:
+    """Of a matrix scaled to unit columns, where it is resolved."""
+    norms = np.linalg.norm(R, axis=0)
+    felt = norms > UNFELT * norms.max()
+    singular = np.linalg.svd(R[:, felt] / norms[felt], compute_uv=False)
+    return float(singular[0] / singular[singular > np.sqrt(RESOLVED) / 10 * singular[0]][-1])
 
 
 def check_rows(moments: Moments) -> None:
@@ -253,15 +259,19 @@ class Undetermined(NamedTuple):
 def undetermined(solved: Equations) -> Undetermined:
     """Which parameters of links ("XX2", "MY3"), drives ("viscous_1") and columns are determined."""
     columns = solved.moments.columns
-    B = solved.R @ columns.natural
+    return told_by(solved.R @ columns.natural, natural_names(solved.moments))
+
+
+def told_by(B: np.ndarray, names: list[str]) -> Undetermined:
+    """What equations with such columns tell of the parameters of these names."""
     norms = np.linalg.norm(B, axis=0)
-    felt = norms > 1e-9 * norms.max()
+    felt = norms > UNFELT * norms.max()
     _, s, Vt = np.linalg.svd(B[:, felt] / norms[felt], full_matrices=True)
     rank = int((s > np.sqrt(RESOLVED) / 10 * s[0]).sum())
     free = np.ones(len(norms))
     free[felt] = np.linalg.norm(Vt[rank:], axis=0)
     alone = felt & (free < INVOLVED)
-    pairs = list(zip(natural_names(solved.moments), felt, alone, strict=True))
+    pairs = list(zip(names, felt, alone, strict=True))
     return Undetermined(
         tuple(name for name, here, _ in pairs if not here),
         tuple(name for name, here, lone in pairs if here and not lone),

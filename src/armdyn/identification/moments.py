@@ -1,10 +1,8 @@
 """Moments: all that a fit needs to know of a log, in a few matrices that add up.
 
-Per joint i the Gram matrix of [tau_i | W_i], W_i the joint's block of columns. Least squares with
-any weights of the joints, the physically consistent fit, cross-validation and the error of any
-parameters on that log follow from them alone. They are kept for up to GROUPS contiguous parts of
-the log: cross-validation leaves parts out, and standard deviations are judged by how much the parts
-differ.
+Per joint i the Gram matrix of [tau_i | W_i], W_i the joint's block of columns: fits of any kind and
+the error of any parameters follow from it. It is kept for up to GROUPS contiguous parts of the log:
+cross-validation leaves parts out, and standard deviations are judged by how much they differ.
 """
 
 from __future__ import annotations
@@ -84,17 +82,19 @@ class Moments:
         """The moments of both records, of which the other is taken to be the later."""
         return self.then(other).merged() if isinstance(other, Moments) else NotImplemented
 
-    def then(self, other: Moments) -> Moments:
-        """The moments of both records, with the parts of both."""
-        self._check_like(other)
-        if not np.array_equal(self.origin, other.origin):
-            other = other.about(self.origin)
+    def then(self, *others: Moments) -> Moments:
+        """The moments of this record and later ones, with the parts of all."""
+        found = [self]
+        for other in others:
+            self._check_like(other)
+            same = np.array_equal(self.origin, other.origin)
+            found.append(other if same else other.about(self.origin))
         return replace(
             self,
-            grams=tuple(map(_joined, self.grams, other.grams)),
-            crosses=tuple(map(_joined, self.crosses, other.crosses)),
-            rows=_joined(self.rows, other.rows),
-            notes=(*self.notes, *(note for note in other.notes if note not in self.notes)),
+            grams=tuple(map(np.concatenate, zip(*(each.grams for each in found), strict=True))),
+            crosses=tuple(map(np.concatenate, zip(*(each.crosses for each in found), strict=True))),
+            rows=np.concatenate([each.rows for each in found]),
+            notes=tuple(dict.fromkeys(note for each in found for note in each.notes)),
         )
 
     def _check_like(self, other: Moments) -> None:
@@ -229,10 +229,6 @@ class Moments:
             raise IdentificationError(f"cannot read moments from {found}: {error}") from None
 
 
-def _joined(one: np.ndarray, two: np.ndarray) -> np.ndarray:
-    return np.concatenate([one, two])
-
-
 # From logs ----------------------------------------------------------------------------------------
 
 
@@ -296,14 +292,14 @@ def moments(
             user,
         )
 
-    total: Moments | None = None
+    found: list[Moments] = []
     for pair in references:
-        found = of(*pair)
-        total = found if total is None else total.then(found)
-        total = total.merged() if total.groups > 2 * GROUPS else total
-    if total is None:
+        found.append(of(*pair))
+        if sum(each.groups for each in found) > 2 * GROUPS:
+            found = [found[0].then(*found[1:]).merged()]
+    if not found:
         raise IdentificationError("there is no log; expected one or more")
-    return total.merged()
+    return found[0].then(*found[1:]).merged()
 
 
 def named(columns: Any) -> dict[str, UserColumn]:

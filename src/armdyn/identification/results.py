@@ -15,77 +15,30 @@ from armdyn.chain.inertia import NAMES, Inertia
 from armdyn.chain.parts import Link
 from armdyn.errors import IdentificationError, shorten, unknown, warn
 from armdyn.identification import choices, priors
+from armdyn.identification.blas import one_thread
 from armdyn.identification.columns import Columns
 from armdyn.identification.consistent import Bodies, Problem, Solution, triangle
 from armdyn.identification.fit import (
     METHODS,
+    UNFELT,
     LeastSquares,
     Undetermined,
+    condition,
     deviations,
     equations,
     least_squares,
     sandwich,
+    told_by,
     undetermined,
 )
 from armdyn.identification.logs import Log
 from armdyn.identification.moments import Moments
-from armdyn.identification.rows import RowsOf, segments
+from armdyn.identification.validation import Validation, validate
 from armdyn.robot import Robot
 
 STEEP = 1e-6  # of the objective: it is no minimum where a step promises more
 NEGLIGIBLE = 1e-6  # of a joint's torque: an offset that is not worth a word
 TEN_UNITS = ("kg", *["kg m"] * 3, *["kg m^2"] * 6)
-
-
-@dataclass(frozen=True, eq=False)
-class Validation:
-    """Measured torques of a log beside predicted ones, both low-passed.
-
-    Attributes:
-        rms: of measured minus predicted torque of each joint, where it moves, (n,) [N m or N].
-        torque: the rms of the measured torque there, (n,).
-        times: of each segment's rows [s].
-        measured: torques of each segment, (rows, n).
-        predicted: likewise.
-    """
-
-    rms: np.ndarray
-    torque: np.ndarray
-    times: list[np.ndarray]
-    measured: list[np.ndarray]
-    predicted: list[np.ndarray]
-
-
-def validate(moments: Moments, theta: np.ndarray, log: Log) -> Validation:
-    """The torques of a log beside those of parameters, prepared as for these moments."""
-    columns, user = moments.columns, moments.user
-    if columns.user and not user:
-        raise IdentificationError(
-            f"the columns {', '.join(columns.user)} are functions, which saved moments do not have"
-        )
-    pieces, _ = segments(log.for_joints(moments.robot.joint_names), None, moments.cutoff)
-    rows_of = RowsOf(columns, user)
-    measured, predicted, moving = [], [], []
-    for piece in pieces:
-        blocks = [
-            (np.stack([X[:, 0] for X in joints], axis=1), block.qd, _torque(columns, joints, theta))
-            for block in rows_of(piece, 0, piece.rows)
-            for joints in block.joints[:1]
-        ]
-        tau, qd, found = (np.concatenate(parts) for parts in zip(*blocks, strict=True))
-        measured.append(tau)
-        predicted.append(found)
-        moving.append(np.abs(qd) >= moments.rest)
-    here = np.concatenate(moving)
-    count = np.maximum(here.sum(axis=0), 1)
-    tau, error = np.concatenate(measured), np.concatenate(measured) - np.concatenate(predicted)
-    rms, torque = (np.sqrt((x**2 * here).sum(axis=0) / count) for x in (error, tau))
-    return Validation(rms, torque, [piece.times for piece in pieces], measured, predicted)
-
-
-def _torque(columns: Columns, joints: list[np.ndarray], theta: np.ndarray) -> np.ndarray:
-    pairs = zip(joints, columns.felt, strict=True)
-    return np.stack([X[:, 1:] @ theta[felt] for X, felt in pairs], axis=1)
 
 
 class Parameter(NamedTuple):
@@ -116,6 +69,7 @@ class Identification:
         weight: of the prior, for each row; 0 without a prior.
         theta: what predicts the torque, in the order of ``moments.columns.names``.
         moments: of the logs.
+        before: what was thought of each parameter before, (count,); NaN: nothing.
         logs: that ``identify`` was given.
     """
 
@@ -129,6 +83,7 @@ class Identification:
     weight: float
     theta: np.ndarray
     moments: Moments
+    before: np.ndarray
     logs: tuple[Log, ...] = ()
 
     @property
@@ -174,18 +129,21 @@ class Identification:
         from armdyn.identification import plots
 
         shown = log or next(iter(self.logs), None)
-        estimates = [plots.Estimate(*parameter) for parameter in self.parameters]
+        pairs = zip(self.parameters, self.before.tolist(), strict=True)
+        estimates = [plots.Estimate(*parameter, before) for parameter, before in pairs]
         torques = None
         if shown is not None:
             seen, joints = self.validate(shown), self.robot.joint_names
             kinds = self.robot.chain.kinds
-            torques = plots.Torques(joints, kinds, seen.times, seen.measured, seen.predicted)
+            drawn = seen.times, seen.measured, seen.predicted
+            torques = plots.Torques(joints, kinds, *drawn, seen.rms.tolist())
         return plots.draw(self.robot.name, torques, estimates, path)
 
 
 # The fit ------------------------------------------------------------------------------------------
 
 
+@one_thread()
 def fit(
     moments: Moments,
     *,
@@ -216,7 +174,8 @@ def fit(
     if chain is None:
         z = bodies.start
         z = z + np.linalg.pinv(bodies.matrix) @ (plain.theta - bodies.theta(z))
-        return _result(moments, plain, plain.theta, plain.covariance, bodies.ten(z), 0.0, ())
+        free = plain.theta, plain.covariance, bodies.ten(z)
+        return _result(moments, plain, before, *free, 0.0, ())
     weights = plain.equations.weights if method != "ols" else _alike(plain)
     solved = equations(moments, weights)
     chosen = _weight(weight, moments, weights, bodies)
@@ -224,7 +183,9 @@ def fit(
     found = _minimum(problem, chosen, moments)
     theta = _kept(found.theta, before, solved.R)
     covariance = sandwich(solved, theta, _half(bodies, found))
-    return _result(moments, plain, theta, covariance, bodies.ten(found.z), chosen, tuple(notes))
+    return _result(
+        moments, plain, before, theta, covariance, bodies.ten(found.z), chosen, tuple(notes)
+    )
 
 
 def quick_fit(moments: Moments, method: str, prior: Any, weight: Any) -> np.ndarray:
@@ -288,6 +249,7 @@ def _half(bodies: Bodies, found: Solution) -> np.ndarray:
 def _result(
     moments: Moments,
     plain: LeastSquares,
+    before: np.ndarray,
     theta: np.ndarray,
     covariance: np.ndarray,
     ten: np.ndarray,
@@ -299,8 +261,7 @@ def _result(
     sd = np.sqrt(covariance.diagonal())
     rows = zip(columns.names, theta.tolist(), sd.tolist(), columns.units, strict=True)
     told = undetermined(plain.equations)
-    if told.zero:
-        said.append(f"no torque was felt of {', '.join(told.zero)}; kept as they were")
+    said += _untold(told)
     return Identification(
         tuple(Parameter(*row) for row in rows),
         covariance,
@@ -312,7 +273,13 @@ def _result(
         weight,
         theta,
         moments,
+        np.where(np.arange(columns.count) < columns.count - len(columns.user), before, np.nan),
     )
+
+
+def _untold(told: Undetermined) -> list[str]:
+    said = f"no torque was felt of {', '.join(told.zero)}; kept as they were"
+    return [said] if told.zero else []
 
 
 def _robot(moments: Moments, theta: np.ndarray, ten: np.ndarray) -> tuple[Robot, list[str]]:
@@ -367,7 +334,9 @@ def _fit_payload(moments: Moments, method: str, possible: bool, weight: Any) -> 
         solved = equations(moments, weights)
         target = solved.rho - solved.R @ (before - moments.origin)
         RB = solved.R @ B
-        size = 1 / np.maximum(np.linalg.norm(RB, axis=0), 1e-300)
+        norms = np.linalg.norm(RB, axis=0)
+        felt = norms > UNFELT * norms.max()
+        size = np.divide(1.0, norms, out=np.zeros_like(norms), where=felt)
         ten = size * np.linalg.lstsq(RB * size, target, rcond=1e-7)[0]
         sigma = deviations(moments, before + B @ ten)
         weights = np.where(weights > 0, 1 / sigma**2, 0.0)
@@ -385,30 +354,28 @@ def _fit_payload(moments: Moments, method: str, possible: bool, weight: Any) -> 
     theta = before + B @ ten
     parts = solved.scores(theta) @ B @ bread
     covariance = moments.groups / max(moments.groups - 1, 1) * parts.T @ parts
-    singular = np.linalg.svd(RB * size, compute_uv=False)
-    felt = np.linalg.norm(RB, axis=0)
     names = [f"payload {name}" for name in NAMES["pinocchio"]]
-    zero = felt <= 1e-9 * felt.max()
+    told = told_by(RB, names)
+    sure = np.array([name in told.determined for name in names])
+    covariance[~sure] = covariance[:, ~sure] = 0.0
+    covariance[~sure, ~sure] = np.inf
     last = chain.links[-1]
     body = last.inertia + Inertia.from_parameters(ten).seen_from(chain.tip)
     loaded: Chain = dataclasses.replace(
         chain, links=(*chain.links[:-1], Link(last.name, body)), check="warn"
     )
-    sd = np.where(zero, np.inf, np.sqrt(covariance.diagonal()))
+    sd = np.sqrt(covariance.diagonal())
     rows = zip(names, ten.tolist(), sd.tolist(), TEN_UNITS, strict=True)
     return Identification(
         tuple(Parameter(*row) for row in rows),
         covariance,
         Robot(loaded),
         moments.rms(theta),
-        float(singular[0] / singular[-1]),
-        Undetermined(
-            tuple(name for name, no in zip(names, zero, strict=True) if no),
-            (),
-            tuple(name for name, no in zip(names, zero, strict=True) if not no),
-        ),
-        moments.notes,
+        condition(RB),
+        told,
+        (*moments.notes, *_untold(told)),
         chosen,
         theta,
         moments,
+        np.full(len(names), np.nan),
     )

@@ -17,11 +17,10 @@ import numpy as np
 from armdyn.errors import IdentificationError, cut, shorten
 from armdyn.identification.columns import Columns, UserColumn
 from armdyn.identification.logs import Log
-from armdyn.identification.signals import Motion, Motions, motions
+from armdyn.identification.signals import Motion, Motions, kept, motions
 
 CHUNK = 2048  # rows at a time: their blocks fill a few megabytes
-WIDER = 5.0  # times the cutoff: where positions are low-passed before they are differentiated,
-HIGHEST = 0.4  # but at most at this part of the sampling rate
+WIDER = 5.0  # times the cutoff: where positions are low-passed before they are differentiated
 PERIODS = 1.0  # of the cutoff that the second filter reaches to either side
 KEPT = 16.0  # of its rows for each period of the cutoff
 
@@ -81,11 +80,7 @@ class LowPass(NamedTuple):
 
 def motions_of(log: Log, cutoff: float | None) -> Motions:
     """The motions whose rows are then low-passed at the cutoff."""
-    if cutoff is None or not cutoff > 0:
-        return motions(log, cutoff)
-    steps = np.diff(log.t[np.isfinite(log.t)])
-    highest = HIGHEST / float(np.median(steps)) if len(steps) else np.inf
-    return motions(log, max(cutoff, min(WIDER * cutoff, highest)))
+    return motions(log, cutoff, WIDER)
 
 
 def segments(
@@ -113,7 +108,12 @@ def segments(
     said += f"{cutoff:g} Hz"
     if not long:
         raise IdentificationError(f"{said}; expected a longer record, or a higher cutoff")
-    return long, (*found[0].notes, *([f"{said}; left out"] if short else []))
+    notes = [*found[0].notes, *([f"{said}; left out"] if short else [])]
+    stride = long[0].lowpass.stride if long[0].lowpass else 1
+    step = stride * float(long[0].t[1] - long[0].t[0])
+    if (every := round(step / float(np.nanmedian(np.diff(log.t))))) > 1:
+        notes.append(kept(cut(log.name), cutoff, every, step))
+    return long, tuple(notes)
 
 
 class Block(NamedTuple):

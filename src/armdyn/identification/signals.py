@@ -26,6 +26,7 @@ GAP = 3.0  # median steps: a longer one parts segments
 REGULAR = 0.01  # of a step: times nearer to evenly spaced ones are those
 ORDER = 4  # of the filter
 SETTLING = 2.0  # periods of the cutoff that are mirrored, and left out, at each end
+HIGHEST = 0.4  # of the sampling rate: what is let pass of more than the cutoff ends there
 KEPT = 4.0  # rows a period of the cutoff, at least
 FIRST = np.array([1, -8, 0, 8, -1]) / 12  # differences over five points
 SECOND = np.array([-1, 16, -30, 16, -1]) / 12
@@ -62,7 +63,7 @@ class Piece(NamedTuple):
     signals: dict[str, np.ndarray]  # those of q, tau, qd, qdd that the log has
 
 
-def motions(log: Log, cutoff: float | None) -> Motions:
+def motions(log: Log, cutoff: float | None, wider: float = 1.0) -> Motions:
     """The motions of a log, low-passed at ``cutoff`` [Hz].
 
     Args:
@@ -70,6 +71,7 @@ def motions(log: Log, cutoff: float | None) -> Motions:
             where more than three median steps are missing, and each segment is filtered by
             itself. Irregular steps are resampled to the median.
         cutoff: of the low-pass [Hz]; None takes the log's own qd and qdd, and filters nothing.
+        wider: how many times the cutoff the filter lets pass, for those who filter again.
 
     Raises:
         IdentificationError: if the log and the cutoff do not fit together, or nothing is left.
@@ -80,7 +82,7 @@ def motions(log: Log, cutoff: float | None) -> Motions:
         check_speeds(log, [piece.t for piece in pieces], [piece.signals for piece in pieces])
     if cutoff is None:
         return Motions(_as_recorded(log, pieces), [piece.t for piece in pieces], tuple(notes))
-    found = _low_passed(pieces, _frequency(cutoff), cut(log.name), notes)
+    found = _low_passed(pieces, _frequency(cutoff), wider, cut(log.name), notes)
     return Motions([motion for _, motion in found], [t for t, _ in found], tuple(notes))
 
 
@@ -95,18 +97,19 @@ def _as_recorded(log: Log, pieces: list[Piece]) -> list[Motion]:
 
 
 def _low_passed(
-    pieces: list[Piece], cutoff: float, name: str, notes: list[str]
+    pieces: list[Piece], cutoff: float, wider: float, name: str, notes: list[str]
 ) -> list[tuple[np.ndarray, Motion]]:
     """Times and motion of each piece that is long enough."""
     median = float(np.median(np.concatenate([np.diff(piece.t) for piece in pieces])))
     even = [_evenly(piece, median, name, notes) for piece in pieces]
     notes[:] = dict.fromkeys(notes)  # what is said of several pieces, once
-    filtered = [_filtered(piece, step, cutoff, name) for piece, step in even]
+    passed = max(cutoff, min(wider * cutoff, HIGHEST / median))
+    filtered = [_filtered(piece, step, passed, name) for piece, step in even]
     found = [both for both in filtered if both is not None]
     if short := len(pieces) - len(found):
         said = (
             f"{name}: {short} of {len(pieces)} segments shorter than the filter at {cutoff:g} Hz, "
-            f"which needs {_least_rows(median, cutoff)} rows"
+            f"which needs {_least_rows(median, passed)} rows"
         )
         if not found:
             longest = max(len(piece.t) for piece in pieces)
@@ -114,12 +117,14 @@ def _low_passed(
                 f"{said}; the longest has {longest}: expected a longer record, or a higher cutoff"
             )
         notes.append(f"{said}; left out")
-    if (every := _stride(median, cutoff)) > 1:
-        notes.append(
-            f"{name}: filtered at {cutoff:g} Hz; one row in {every} kept, "
-            f"{1 / (every * median):.4g} a second"
-        )
+    if wider == 1.0 and (every := _stride(median, cutoff)) > 1:
+        notes.append(kept(name, cutoff, every, every * median))
     return found
+
+
+def kept(name: str, cutoff: float, every: int, step: float) -> str:
+    """What is said where a filter leaves one row in so many, a step [s] apart."""
+    return f"{name}: filtered at {cutoff:g} Hz; one row in {every} kept, {1 / step:.4g} a second"
 
 
 # Pieces -------------------------------------------------------------------------------------
