@@ -68,7 +68,7 @@ def test_some_take_only_n_squared_steps():
         ("kinova", "momentum-tip-flat"),
         ("xarm7", "momentum-flat"),
         ("panda", "echeandia-wensing-flat"),
-        ("puma560", "momentum-tip-flat"),
+        ("puma560", "echeandia-wensing-flat"),
         ("stanford", "echeandia-wensing-flat"),
     ],
 )

@@ -249,7 +249,8 @@ the dynamics of a robot arm, in SI units and radians.
  * a joint from base to tip in the order above. Matrices lie row after row: M_ij is M[{n} * i + j].
  * Results must not overlap arguments or one another. Gravity is ({gravity}) m/s^2 in the
  * base frame. Rotor inertia, reflected to the joint, adds to the diagonal of M and to all that
- * follows from it: torques of acceleration, accelerations, kinetic energy. {friction}
+ * follows from it: torques of acceleration, accelerations, kinetic energy.
+ * {friction}
 {given}{locked} *
  * The functions need libm and nothing else, allocate nothing and keep nothing between calls: any
  * number of threads may call them. Compile them with
