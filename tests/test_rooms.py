@@ -15,7 +15,7 @@ import armdyn
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "src" / "armdyn"
-HALL = {"__init__", "__main__", "errors", "export"}
+HALL = {"__init__", "__main__", "errors"}
 
 
 def python(*arguments, folder, path=PACKAGE.parent):

@@ -13,7 +13,7 @@ from armdyn.output import files
 from armdyn.quantities import GIVEN, QUANTITIES
 from armdyn.quantities.tasks import quantities_of
 
-HELP = "write an arm's dynamics as source: C99"
+HELP = "write an arm's dynamics as source: C99, JavaScript"
 
 
 def add_options(command: argparse.ArgumentParser) -> None:
@@ -52,7 +52,7 @@ def add_options(command: argparse.ArgumentParser) -> None:
         "--dtype",
         choices=list(export.DTYPES),
         default="double",
-        help="of all numbers (default: double)",
+        help="of all numbers (default: double; JavaScript has no other)",
     )
     command.add_argument(
         "--method",
@@ -81,7 +81,7 @@ def add_options(command: argparse.ArgumentParser) -> None:
         "--wrench-frame", metavar="NAME", help="that a wrench acts at (default: the tip)"
     )
     command.add_argument(
-        "--name", help="with which functions and files begin (default: the arm's name)"
+        "--name", help="with which files, and functions of C, begin (default: the arm's name)"
     )
     command.add_argument(
         "--force", action="store_true", help="replace files that armdyn did not write"

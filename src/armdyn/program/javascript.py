@@ -70,7 +70,7 @@ class Function:
 
     @property
     def definition(self) -> str:
-        """The function, after its parts."""
+        """The function, and below it its parts: JavaScript finds those wherever they stand."""
         text, names = _Text(self), [*self.program.inputs, *self.results]
         sizes = map(math.prod, self.program.shapes)
         made = [
@@ -89,7 +89,7 @@ class Function:
         ]
         calls = [f"{self.name}_part{i}({given});" for i in range(len(text.parts))]
         scratch = f"const w = new Float64Array({text.scratch});"
-        return "\n\n".join([*functions, _define(head, [scratch, *calls, answer])])
+        return "\n\n".join([_define(head, [scratch, *calls, answer]), *functions])
 
 
 def _define(head: str, lines: Sequence[str]) -> str:
