@@ -482,7 +482,7 @@ def test_memory_for_long_lists_is_used_again_by_one_call_at_a_time(two):
     given = {count: states(count) for count in sizes}
     lists = {count: [x.tolist() for x in values] for count, values in given.items()}
     expected = {count: two.careful(*values)[0].tobytes() for count, values in given.items()}
-    wrong = []
+    wrong, before = [], two.handed_on
 
     def work(k):
         for turn in range(20):
@@ -496,7 +496,7 @@ def test_memory_for_long_lists_is_used_again_by_one_call_at_a_time(two):
     for thread in threads:
         thread.join()
     assert not wrong
-    assert not two.handed_on
+    assert two.handed_on == before
 
 
 def test_little_memory_is_kept_for_long_lists(two):
