@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import armdyn
+from armdyn.identification.blas import one_thread
 from armdyn.identification.descent import descend
 from armdyn.identification.excitation import FINE
 from armdyn.identification.fourier import DENSITY, Limits, Series, motion, pulled_back
@@ -176,6 +177,7 @@ def test_an_arm_follows_it(small):
 # What it tells -----------------------------------------------------------------------------------
 
 
+@one_thread()
 def test_better_conditioned_than_the_best_of_a_hundred_random_series(panda):
     """In unit columns; of the minimal parameters alone, in SI units and in unit columns."""
     states = np.stack(panda(panda.series.period * np.arange(FINE) / FINE))

@@ -8,6 +8,7 @@ import pytest
 
 import armdyn
 from armdyn import IdentificationError, Log
+from armdyn.identification.blas import one_thread
 from armdyn.identification.columns import Columns
 from armdyn.identification.fit import equations, least_squares, undetermined
 from armdyn.identification.moments import moments
@@ -20,7 +21,8 @@ LINK2 = armdyn.load("two_link")
 @pytest.fixture(autouse=True)
 def quiet():
     logging.getLogger("armdyn").setLevel(logging.ERROR)
-    yield
+    with one_thread():
+        yield
     logging.getLogger("armdyn").setLevel(logging.NOTSET)
 
 

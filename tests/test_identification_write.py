@@ -11,6 +11,7 @@ from armdyn import Chain, IdentificationError, ModelError
 from armdyn.chain.inertia import Inertia
 from armdyn.identification import write
 from armdyn.loaders.markup import DECIMAL
+from tests.motions import recorded
 from tests.urdf_writer import write as random_urdf
 
 HAND = """<?xml version="1.0" encoding="utf-8"?>
@@ -223,6 +224,21 @@ def test_of_a_handmade_urdf_only_numbers_change(tmp_path, end):
     assert new != old and numbers_aside(new.decode()) == numbers_aside(old.decode())
     for kept in ("9 9 9", "7 7 7", 'rpy="0.1 -0.2 0.3"', '<mass value="3"/>', 'value="0.4"'):
         assert kept in new.decode()
+
+
+def test_what_is_identified_is_saved_into_the_users_own_urdf(tmp_path):
+    """From a log of the arm that the file describes wrongly, to the file that describes it."""
+    (tmp_path / "arm.urdf").write_text(FULL, encoding="utf-8")
+    robot = armdyn.load(tmp_path / "arm.urdf", check="warn")
+    log = recorded(armdyn.Robot(identified(robot.chain)), 3000)
+    found = armdyn.identify(robot, log, rotors=False, offsets=False)
+    assert found.save(tmp_path / "new.urdf") == ()
+    new = (tmp_path / "new.urdf").read_text(encoding="utf-8")
+    assert new != FULL and numbers_aside(new) == numbers_aside(FULL)
+    again = armdyn.load(tmp_path / "new.urdf", check="warn")
+    assert_same_torques(found.robot.chain, again.chain)
+    tau = again.inverse_dynamics(log.q, log.qd, log.qdd, friction=True)
+    np.testing.assert_allclose(tau, log.tau, rtol=0, atol=1e-6)
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n"], ids=["unix", "windows"])

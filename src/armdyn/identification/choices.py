@@ -49,7 +49,8 @@ def choose_weight(moments: Moments, weights: np.ndarray, bodies: Bodies) -> floa
     pairs = list(folds(moments))
     solved = [equations(kept, weights) for kept, _ in pairs]
     problems = [Problem(each.R, each.rho, moments.origin, bodies) for each in solved]
-    z = [bodies.start for _ in pairs]
+    heaviest = [WEIGHTS[0] * rows_of(kept) for kept, _ in pairs]
+    z = [each.approach(weight) for each, weight in zip(problems, heaviest, strict=True)]
     errors: list[list[float]] = []
     for weight in WEIGHTS if pairs else ():
         errors.append([])

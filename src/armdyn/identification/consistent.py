@@ -20,8 +20,9 @@ from typing import NamedTuple
 import numpy as np
 
 SMALLER = 1e-3
-STEPS = 100  # of Newton's method, at one weight
+STEPS = 1000  # of Newton's method, at one weight
 CONVERGED = 1e-10  # of the objective: a step that promises less is not made
+LIGHTER = 3.0  # times, from one weight to the next on the way from the prior
 NEARER = 0.95  # of the way to the edge of the cone that a step may go
 INSIDE = 1e-3  # of the largest eigenvalue: the least of a prior that is moved inside the cone
 EDGE = 1e-7  # one below it is moved
@@ -164,9 +165,23 @@ class Problem:
         slope = _least_squares(A, b)[1] / max(abs(value), weight)
         return Solution(z, self.bodies.theta(z), value, A, slope)
 
+    def approach(self, weight: float) -> np.ndarray:
+        """A z not far from the minimum of a weight, by way of heavier ones from the prior on.
+
+        The heaviest counts as much as the data's error there: steps from the prior to a much
+        lighter one would end at the edge of the cone.
+        """
+        z = self.bodies.start
+        error = self.RM @ z - self.target
+        heavier = float(error @ error) / 2
+        while heavier > LIGHTER * weight:
+            z = self.solve(heavier, z).z
+            heavier /= LIGHTER
+        return z
+
     def path(self, weights: np.ndarray) -> list[Solution]:
         """The minima of falling weights, each from the one before; the first from the prior."""
-        found, z = [], self.bodies.start
+        found, z = [], self.approach(weights[0])
         for weight in weights:
             found.append(self.solve(weight, z))
             z = found[-1].z
