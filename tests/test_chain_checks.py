@@ -195,6 +195,8 @@ def test_a_body_without_a_centre_of_mass_loads_with_a_warning(kinds, second_link
     robot, refused = Robot(chain), set()
     state = dict(zip(("q", "qd", "qdd", "tau"), 0.1 + np.eye(4), strict=True))
     for quantity in catalogue.CATALOGUE:
+        if "derivative" in quantity:  # which are made of the others, and take long to compile
+            continue
         compute = getattr(robot, quantity)
         given = [state[argument] for argument in QUANTITIES[quantity].arguments]
         expected = compute(*given)

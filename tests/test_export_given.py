@@ -69,11 +69,24 @@ def test_c_is_given_what_python_is(tmp_path):
 
 
 @needs_compiler
+@pytest.mark.sweep
+@pytest.mark.parametrize("dtype", ["double", "float"])
+@pytest.mark.parametrize("arguments", [["payload", "gravity"], ["parameters"]])
+def test_every_self_test_passes_with_arguments(arguments, dtype, tmp_path):
+    asked = [name for name, quantity in QUANTITIES.items() if "payload" in quantity.at_call]
+    assert_self_tests_pass(asked, arguments, dtype, tmp_path)
+
+
+@needs_compiler
 @pytest.mark.parametrize("dtype", ["double", "float"])
 @pytest.mark.parametrize("arguments", [["payload", "gravity"], ["parameters"]])
 def test_the_self_test_passes_with_arguments(arguments, dtype, tmp_path):
+    asked = ["mass_matrix", "inverse_dynamics", "forward_dynamics"]
+    assert_self_tests_pass(asked, arguments, dtype, tmp_path)
+
+
+def assert_self_tests_pass(asked, arguments, dtype, tmp_path):
     """Bodies are drawn that can exist; in double without contraction there is no error at all."""
-    asked = [name for name, quantity in QUANTITIES.items() if "payload" in quantity.at_call]
     files = export.c_files(
         CHAIN, asked, name="arm", dtype=dtype, arguments=arguments, friction=True
     )

@@ -55,8 +55,16 @@ def small():
 # Images -------------------------------------------------------------------------------------------
 
 
+LONG = "inverse_dynamics_second_derivatives"  # of all quantities, on arms of seven joints
+
+
 @pytest.mark.parametrize(
-    "chain, quantity", [(chain, quantity) for chain in ARMS for quantity in quantities_of(chain)]
+    "chain, quantity",
+    [
+        pytest.param(chain, name, marks=pytest.mark.sweep if name == LONG else ())
+        for chain in ARMS
+        for name in quantities_of(chain)
+    ],
 )
 def test_every_kernel_has_an_image_that_answers_as_by_llvms_linker(chain, quantity):
     program = engine.Compilation(chain, [Task(quantity)]).program

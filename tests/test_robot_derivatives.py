@@ -116,12 +116,17 @@ LARGE = (
     "mass_matrix_derivative",
     "inverse_dynamics_second_derivatives",
     "forward_dynamics_derivatives",
+    "inverse_dynamics_derivatives",
 )
 
 
 @pytest.mark.parametrize(
     "quantity, name",
-    [(quantity, SMALL) for quantity in QUANTITIES if not QUANTITIES[quantity].refuses]
+    [
+        pytest.param(quantity, SMALL, marks=pytest.mark.sweep if quantity in LARGE else ())
+        for quantity in QUANTITIES
+        if not QUANTITIES[quantity].refuses
+    ]
     + [(quantity, "puma560") for quantity in QUANTITIES if quantity not in LARGE],
 )
 def test_all_kinds_agree(quantity, name):
