@@ -47,11 +47,10 @@ def run(kernel, made, dtype, arrays, count, offset):
 def test_streamed_results_are_the_same_wherever_they_begin(name, dtype):
     chain, quantities = PROGRAMS[name]
     made = place_fma(program(chain, [Task(q).settled(chain) for q in quantities]))
-    text = batch(made, dtype, jit.machine().lanes(dtype))
-    assert ("!nontemporal !1" in text) == (name != "few results")
-    code = jit.LoadedCode(jit.assemble(text), "batch")
-    kernel = BATCH(code.address)
     lanes = jit.machine().lanes(dtype)
+    assert ("!nontemporal !1" in batch(made, dtype, lanes)) == (name != "few results")
+    code = jit.LoadedCode(jit.compile(made, "batch", dtype), "batch")
+    kernel = BATCH(code.address)
     for count in (1, lanes - 1, lanes, lanes + 1, 2 * lanes, 5 * lanes + 3):
         rng = np.random.default_rng(count)
         arrays = [rng.uniform(-1, 1, (count, n)).astype(dtype) for n in made.inputs.values()]
