@@ -22,8 +22,8 @@ def jacobian(
     """All derivatives of a program's results with respect to some of its arguments.
 
     The new program takes the same arguments. Of a result of shape S and an argument of n numbers
-    the derivative has the shape (*S, n). It has one result for each result of the program and each
-    argument of ``wrt``: first those of the first result, in the order of ``wrt``, then those of
+    the derivative has the shape ``(*S, n)``. It has one result for each result of the program and
+    each argument of ``wrt``: first those of the first result, in the order of ``wrt``, then those of
     the second.
 
     Args:
