@@ -23,8 +23,8 @@ def jacobian(
 
     The new program takes the same arguments. Of a result of shape S and an argument of n numbers
     the derivative has the shape ``(*S, n)``. It has one result for each result of the program and
-    each argument of ``wrt``: first those of the first result, in the order of ``wrt``, then those of
-    the second.
+    each argument of ``wrt``: first those of the first result, in the order of ``wrt``, then those
+    of the second.
 
     Args:
         program: what is differentiated, made by ``record`` or by another derivative.

@@ -208,8 +208,8 @@ class Robot(Dynamics, Kinematics):
         """The function that gives all derivatives of a quantity: ``f(q, ...)``.
 
         It takes the quantity's arguments. The derivative of a result of shape S with respect to an
-        argument x of n numbers has the shape ``(..., *S, n)``: the last index is that of x. There is
-        one for each result and each argument of ``wrt``, those of the first result first, in the
+        argument x of n numbers has the shape ``(..., *S, n)``: the last index is that of x. There
+        is one for each result and each argument of ``wrt``, those of the first result first, in the
         order of ``wrt``; where there are several they come as a tuple.
 
         Args:
