@@ -105,5 +105,5 @@ def test_the_command(tmp_path, capsys):
 
 
 def test_the_same_derivatives_as_robots():
-    assert set(KINDS) == set(export.KINDS)
+    assert set(KINDS) == set(export.asked.KINDS)
     assert all(callable(getattr(Robot, kind)) for kind in KINDS)
