@@ -408,7 +408,7 @@ def all_of(*names):
     ]
 
 
-@pytest.mark.parametrize(("quantity", "arm"), all_of(*RANDOM, "scara", "two_link", "stanford"))
+@pytest.mark.parametrize(("quantity", "arm"), all_of(*RANDOM, "two_link"))
 def test_quantities_against_true_derivatives(quantity, arm):
     chain = (ARMS | RANDOM)[arm]
     made = program(chain, [Task(quantity).settled(chain)])
@@ -416,8 +416,8 @@ def test_quantities_against_true_derivatives(quantity, arm):
 
 
 @pytest.mark.sweep
-@pytest.mark.parametrize(("quantity", "arm"), all_of(*ARMS))
-def test_quantities_of_all_shipped_arms_against_true_derivatives(quantity, arm):
+@pytest.mark.parametrize(("quantity", "arm"), all_of("scara", "stanford", "puma560"))
+def test_quantities_of_shipped_arms_against_true_derivatives(quantity, arm):
     made = program(ARMS[arm], [Task(quantity).settled(ARMS[arm])])
     assert_derivatives_agree(made, given(made, 4, -2, 2), truth_of(made))
 
@@ -458,7 +458,7 @@ def test_a_hessian_of_inverse_dynamics_is_symmetric(arm):
 # How exact they are --------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("arm", ARMS)
+@pytest.mark.parametrize("arm", ["ur5", "puma560", "stanford"])
 def test_derivatives_are_exact_to_rounding(arm):
     """Of inverse dynamics within 10 eps of the largest element, against fifty digits."""
     chain = ARMS[arm]
