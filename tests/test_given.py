@@ -33,7 +33,7 @@ def of_arms(names):
     """These quantities of a few arms; what takes long to compile is a sweep, on the smallest."""
     return [
         pytest.param(arm, name, marks=() if arm in SHORT and "derivative" not in name else SWEEP)
-        for arm in (*SHORT, "panda", "ur5", "kinova")
+        for arm in (*SHORT, "panda")
         for name in quantities_of(armdyn.load(arm).chain)
         if name in names and (arm == "scara" or "derivative" not in name)
     ]
