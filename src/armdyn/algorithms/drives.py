@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from armdyn.algorithms.forward_dynamics import with_rotors
 from armdyn.chain.arm import Arm
 from armdyn.spatial import Row, Scalar, select_lt
 
@@ -13,6 +12,12 @@ Formula = Callable[..., Any]  # lists of n scalars in, a list of n out
 
 
 # Rotors, reflected to their joints ---------------------------------------------------------------
+
+
+def with_rotors(M: Sequence[Sequence[Scalar]], arm: Arm) -> list[Row]:
+    """M with the rotors' inertia, reflected to their joints, on its diagonal."""
+    rotor = arm.rotor_inertia
+    return [[m + rotor[i] if i == j else m for j, m in enumerate(row)] for i, row in enumerate(M)]
 
 
 def on_diagonal(arm: Arm, M: Sequence[Row], q: Row) -> list[Row]:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from armdyn.algorithms import newton_euler, singh_base
-from armdyn.algorithms.forward_dynamics import with_rotors
+from armdyn.algorithms.drives import with_rotors
 from armdyn.chain.arm import Arm
 from armdyn.spatial import Row, Scalar
 from armdyn.spatial.matrices import inverse, times_matrix

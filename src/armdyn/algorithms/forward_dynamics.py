@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from armdyn.algorithms import lin1991, newton_euler
+from armdyn.algorithms.drives import with_rotors
 from armdyn.chain.arm import Arm
 from armdyn.spatial import Row, Scalar
 from armdyn.spatial.matrices import solve
@@ -12,12 +13,6 @@ from armdyn.spatial.matrices import solve
 MassMatrix = Callable[[Arm, Sequence[Scalar]], list[Row]]
 Bias = Callable[[Arm, Sequence[Scalar], Sequence[Scalar]], Row]
 ForwardDynamics = Callable[[Arm, Sequence[Scalar], Sequence[Scalar], Sequence[Scalar]], Row]
-
-
-def with_rotors(M: Sequence[Sequence[Scalar]], arm: Arm) -> list[Row]:
-    """M with the rotors' inertia, reflected to their joints, on its diagonal."""
-    rotor = arm.rotor_inertia
-    return [[m + rotor[i] if i == j else m for j, m in enumerate(row)] for i, row in enumerate(M)]
 
 
 def from_methods(mass_matrix: MassMatrix, bias: Bias) -> ForwardDynamics:

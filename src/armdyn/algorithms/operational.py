@@ -13,7 +13,8 @@ import numpy as np
 
 from armdyn.algorithms import lin1991
 from armdyn.algorithms.articulated_body import forward_dynamics
-from armdyn.algorithms.forward_dynamics import MassMatrix, with_rotors
+from armdyn.algorithms.drives import with_rotors
+from armdyn.algorithms.forward_dynamics import MassMatrix
 from armdyn.algorithms.kinematics import jacobian
 from armdyn.chain.arm import Arm
 from armdyn.chain.checks import postures

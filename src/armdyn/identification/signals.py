@@ -7,7 +7,8 @@ step). At each end of a piece the filter runs on mirrored values, and what it st
 after two periods of the cutoff, three thousandths of the amplitude, is less than a log is good
 for; the two periods are left out. After the filter nothing faster than twice the cutoff is left
 (less than 1/256 of it), so that four rows a period of the cutoff carry all that there is to know:
-every k-th row is kept.
+every k-th row is kept. A fit lets more pass here, and takes the low-pass at its cutoff afterwards,
+of torques and of what explains them alike: ``rows.LowPass``.
 """
 
 from __future__ import annotations

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from armdyn.algorithms import newton_euler
+from armdyn.algorithms.drives import with_rotors
 from armdyn.algorithms.dual import slopes, variables
-from armdyn.algorithms.forward_dynamics import with_rotors
 from armdyn.algorithms.hamilton import momentum_and_slope
 from armdyn.chain import Chain
 from armdyn.engine import Kernels, calls
