@@ -22,7 +22,7 @@ from benchmarks.arms import states
 from benchmarks.timing import PASSES, ROUNDS, Call, interleaved
 
 SIZES = (2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 17, 20, 24, 30, 36, 42, 50, 60)
-PATIENCE = 60.0  # [s]: a quantity whose first use takes longer is not tried on larger arms
+PATIENCE = 15.0  # [s]: a quantity whose first use takes longer is not tried on larger arms
 BRIEF = 2.0  # [s]: what compiles faster is compiled again, and the least time counts
 
 

@@ -32,6 +32,7 @@ from benchmarks.memory import _status  # noqa: E402
 
 ROWS = 10**7
 LOG = 20_000  # rows of each log
+PEER_ROWS = {"pinocchio": 20_000, "figaroh": 100_000}  # FIGAROH holds all of them in memory
 GOALS = {"pinocchio": 8, "figaroh": 100}  # how many times as fast
 MEGABYTES = 150
 
@@ -73,15 +74,17 @@ def by_figaroh(chain: armdyn.Chain, rows: int) -> Any:
         model = pinocchio.buildModelFromXML(urdf(chain))
         data = model.createData()
 
-    (log,) = logs(chain, min(rows, LOG))
-    asked = {"has_friction": True, "has_actuator_inertia": True, "has_joint_offset": True}
-    W = regressor.build_regressor_basic(
-        Arm(), log.q, log.qd, log.qdd, {**asked, "act_idxv": range(chain.n)}
+    parts = list(logs(chain, rows))
+    q, qd, qdd, tau = (
+        np.concatenate([getattr(part, name) for part in parts])
+        for name in ("q", "qd", "qdd", "tau")
     )
+    asked = {"has_friction": True, "has_actuator_inertia": True, "has_joint_offset": True}
+    W = regressor.build_regressor_basic(Arm(), q, qd, qdd, {**asked, "act_idxv": range(chain.n)})
     names = {f"p{k}": 0.0 for k in range(W.shape[1])}
     unfelt, kept = regressor.get_index_eliminate(W, names)
     W = regressor.build_regressor_reduced(W, unfelt)
-    return qrdecomposition.QRDecomposer().double_decomposition(log.tau.T.ravel(), W, kept)
+    return qrdecomposition.QRDecomposer().double_decomposition(tau.T.ravel(), W, kept)
 
 
 def timed(function: Callable[[], Any]) -> float:
@@ -91,14 +94,14 @@ def timed(function: Callable[[], Any]) -> float:
     return time.process_time() - begun
 
 
-def measure(rows: int, rounds: int, peer_rows: int) -> dict[str, float]:
+def measure(rows: int, rounds: int) -> dict[str, float]:
     """The least processor time for each row [us], in turns."""
     chain = arm("panda")
     robot = armdyn.Robot(chain)
-    sizes = {"armdyn": rows, "pinocchio": peer_rows, "figaroh": peer_rows // 4}
+    sizes = {"armdyn": rows, **PEER_ROWS}
     ways: dict[str, Callable[[], Any]] = {
         "armdyn": lambda: moments(robot, logs(chain, rows)),
-        "pinocchio": lambda: around_pinocchio(chain, peer_rows),
+        "pinocchio": lambda: around_pinocchio(chain, sizes["pinocchio"]),
     }
     try:
         by_figaroh(chain, 500)
@@ -124,7 +127,6 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--json", action="store_true", help="print JSON")
     parser.add_argument("--rows", type=int, default=ROWS, help="of the record")
-    parser.add_argument("--peer-rows", type=int, default=20_000, help="for other libraries")
     parser.add_argument("--rounds", type=int, default=3, help="of all in turns")
     parser.add_argument("--alone", type=int, help=argparse.SUPPRESS)
     arguments = parser.parse_args()
@@ -133,7 +135,7 @@ def main() -> None:
         moments(armdyn.Robot(chain), logs(chain, arguments.alone))
         print(_status("VmHWM") / 1e6)  # ru_maxrss would tell of the parent process too
         return
-    times = measure(min(arguments.rows, 10**6), arguments.rounds, arguments.peer_rows)
+    times = measure(min(arguments.rows, 10**6), arguments.rounds)
     found = {"microseconds_a_row": times, "megabytes": memory(arguments.rows)}
     if arguments.json:
         print(json.dumps({"rows": arguments.rows, **found}, indent=2))

@@ -16,7 +16,7 @@ import armdyn
 from armdyn.engine import info
 from benchmarks import accuracy, bounds, growth, memory, report, speed, startup
 from benchmarks.arms import ARMS, QUANTITIES, arm
-from benchmarks.figures import AGREE, Results, figures
+from benchmarks.figures import AGREE, Figure, Results, figures
 from benchmarks.peers import PEERS
 from benchmarks.timing import PASSES, ROUNDS
 
@@ -28,22 +28,30 @@ QUICK_SIZES = (2, 4, 7, 10)
 def main(arguments: list[str] | None = None) -> None:
     """Runs what was asked for; with ``--check``, fails if a figure that was measured is short."""
     options = _options(arguments)
-    with tempfile.TemporaryDirectory() as build:
-        results = measure(options, Path(build))
-    timed = {"agreement"} if results.agreement else set()
-    found = [figure for figure in figures(results) if figure.part in timed | set(options.only)]
-    report.show(results, found)
-    whole = options.only == PARTS and not options.quick
-    directory = options.output or (HERE if whole else None)
-    if directory:
-        report.write(results, found, directory)
+    results = Results(machine=report.machine(options.peers), vector_bytes=info()["vector_bytes"])
+    try:
+        with tempfile.TemporaryDirectory() as build:
+            measure(options, Path(build), results)
+    finally:  # of a part that fails, the parts before it are kept
+        found = _written(options, results)
     if options.check and any(figure.verdict == "short" for figure in found):
         sys.exit("some figures are short")
 
 
-def measure(options: argparse.Namespace, build: Path) -> Results:
+def _written(options: argparse.Namespace, results: Results) -> list[Figure]:
+    """The figures, shown, and written where the options say."""
+    timed = {"agreement"} if results.agreement else set()
+    found = [figure for figure in figures(results) if figure.part in timed | set(options.only)]
+    report.show(results, found)
+    whole = options.only == PARTS and not options.quick and bool(results.startup)
+    directory = options.output or (HERE if whole else None)
+    if directory:
+        report.write(results, found, directory)
+    return found
+
+
+def measure(options: argparse.Namespace, build: Path, results: Results) -> None:
     """All parts that were asked for, those of speed in a process of their own for each setting."""
-    results = Results(machine=report.machine(options.peers), vector_bytes=info()["vector_bytes"])
     cores = sorted(os.sched_getaffinity(0))
     one, everywhere = {cores[-1]}, set(cores)
     rounds, batches = (5, (256, 4096)) if options.quick else (ROUNDS, speed.BATCHES)
@@ -75,7 +83,6 @@ def measure(options: argparse.Namespace, build: Path) -> Results:
         repeats = 1 if options.quick else 5
         names = ("panda",) if options.quick else ("panda", "xarm7")
         results.startup = _alone(one, startup.startup, names, repeats)
-    return results
 
 
 def _alone(cores: set[int], job: Callable[..., Any], *arguments: Any) -> Any:

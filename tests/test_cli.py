@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+from functools import partial
 from importlib import import_module
 
 import pytest
@@ -264,7 +265,11 @@ def test_an_interrupted_command_leaves_the_terminal_clean():
     ours, theirs = pty.openpty()
     command = [sys.executable, "-m", "armdyn", "compare", "two_link", "--seconds", "600"]
     environment = os.environ | {"TERM": "xterm", "COLUMNS": "80"}
-    with subprocess.Popen(command, stdout=theirs, stderr=theirs, env=environment) as process:
+    # A job in the background of a shell ignores the signal, and so would what it starts.
+    heard = partial(signal.signal, signal.SIGINT, signal.default_int_handler)
+    with subprocess.Popen(
+        command, stdout=theirs, stderr=theirs, env=environment, preexec_fn=heard
+    ) as process:
         os.close(theirs)
         shown = b""
         while b"stopwatch" not in shown:
@@ -363,8 +368,9 @@ def test_a_narrow_terminal_shows_all_of_a_comparison(capsys, monkeypatch, interp
 
 def test_the_width_is_what_columns_says_if_that_is_a_number(monkeypatch):
     for told, width in (("72", 72), ("0", 40), ("x", 100), ("-3", 100), ("", 100), ("9" * 99, 100)):
-        monkeypatch.setenv("COLUMNS", told)
-        assert console().width == width
+        with monkeypatch.context() as told_so:  # undone before pytest itself looks
+            told_so.setenv("COLUMNS", told)
+            assert console().width == width
 
 
 NASTY = ["[/b]", "[red]x", ":smile:", "x" * 500, "é\\u001b[2J", "two\\nlines"]

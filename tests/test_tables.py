@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from armdyn import Chain, Robot
+from armdyn.algorithms import catalogue
 from armdyn.chain.pose import Pose
 from armdyn.counting import count
 from armdyn.errors import TraceError
@@ -28,6 +29,7 @@ from tests.test_export import bits, call, interpreted, joined, library, states
 from tests.test_llvm import Machine, same_bits
 
 LARGE = 10**9
+METHODS = catalogue.CATALOGUE["inverse_dynamics_second_derivatives"]
 
 
 @pytest.fixture(params=[2, LARGE], ids=["looped", "plain"])
@@ -359,3 +361,17 @@ def test_a_large_arm_moves_as_the_methods_without_tables_say(n, monkeypatch):
     np.testing.assert_allclose(mass, robot.mass_matrix(q, method="crba"), rtol=1e-11, atol=1e-11)
     qdd = robot.forward_dynamics(q, qd, tau, method="ldl")
     np.testing.assert_allclose(robot.inverse_dynamics(q, qd, qdd), tau, rtol=1e-8, atol=1e-8)
+
+
+@pytest.mark.parametrize("method", [m.name for m in METHODS])
+def test_dual_numbers_find_no_table_of_plain_ones(method, monkeypatch):
+    # Vectors of the first joint do not depend on q: they are no dual numbers, those after it are.
+    chain, task = Chain.random(3, "RPR"), Task("inverse_dynamics_second_derivatives", method)
+    arguments = dict.fromkeys(("q", "qd", "qdd"), 3)
+    found = []
+    for size in (1, LARGE):
+        monkeypatch.setattr(tape, "LOOPED", size)
+        program = record(lambda *x: formula(chain, float, task)(*x), arguments, "second")
+        (state,) = states(program, 1)
+        found.append(np.array(evaluate(program, state), float))
+    np.testing.assert_allclose(*found, rtol=1e-12, atol=1e-12 * np.abs(found[1]).max())

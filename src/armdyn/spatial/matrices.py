@@ -141,5 +141,9 @@ def _in_threes(row: Sequence[Scalar]) -> list[Vector]:
 
 
 def kind(numbers: Iterable[Scalar]) -> Scalar:
-    """A scalar that says of which kind these are: the first that is no plain number, if any."""
-    return next((x for x in numbers if not isinstance(x, (int, float))), 0)
+    """A scalar that says of which kind these are: the first that is no plain number, if any.
+
+    Among scalars made of others, as dual numbers are, it is one of the highest ``level``.
+    """
+    found = (x for x in numbers if not isinstance(x, (int, float)))
+    return max(found, key=lambda x: getattr(x, "level", 0), default=0)
