@@ -183,7 +183,9 @@ def test_bodies_that_no_method_can_compute_with_are_always_refused(first_link, m
     ],
 )
 @pytest.mark.parametrize("kinds", ["RRPR"])
-def test_a_body_without_a_centre_of_mass_loads_with_a_warning(kinds, second_link, message):
+def test_a_body_without_a_centre_of_mass_loads_with_a_warning(
+    kinds, second_link, message, interpreted
+):
     """Torque is linear in its parameters all the same; methods about centres of mass refuse it."""
     sound = Chain.random(4, kinds, seed=3)
     ten = sound.parameters_in("pinocchio")

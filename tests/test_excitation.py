@@ -177,6 +177,7 @@ def test_an_arm_follows_it(small):
 # What it tells -----------------------------------------------------------------------------------
 
 
+@pytest.mark.sweep
 @one_thread()
 def test_better_conditioned_than_the_best_of_a_hundred_random_series(panda):
     """In unit columns; of the minimal parameters alone, in SI units and in unit columns."""

@@ -101,7 +101,7 @@ def test_what_lists_quantities_lists_these():
 
 
 @pytest.mark.parametrize("name", QUANTITIES)
-def test_results_have_the_shapes_of_the_table(name):
+def test_results_have_the_shapes_of_the_table(name, interpreted):
     chain = Chain.random(7, "RPRRRRR", seed=1)
     found = Robot(chain).function(name)(*np.zeros((len(QUANTITIES[name].arguments), 2, 7)))
     shapes = [result.shape(chain) for result in QUANTITIES[name].results]

@@ -23,8 +23,10 @@ from armdyn.program.tape import record
 from armdyn.quantities import QUANTITIES
 from armdyn.quantities.tasks import Task, formula
 from armdyn.spatial import Vector
+from armdyn.spatial.matrices import joined as joined_at_diagonal
 from armdyn.spatial.matrices import products, solve
 from tests.c_compiler import needs_compiler
+from tests.sweeping import few
 from tests.test_export import bits, call, interpreted, joined, library, states
 from tests.test_llvm import Machine, same_bits
 
@@ -244,7 +246,7 @@ def test_rounding_is_bounded_as_if_unrolled(looped):
 # Machine code ------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("n", [1, 3, 8, 16, 17, 19, 22])
+@pytest.mark.parametrize("n", few([1, 3, 8, 16, 17, 19, 22], 0, 2, 4))
 def test_loops_have_the_bits_of_the_interpreter_alone_and_in_a_batch(n, looped):
     for program in (table_and_solution(n), place_fma(table_and_solution(n))):
         inputs = awkward(program)
@@ -253,7 +255,7 @@ def test_loops_have_the_bits_of_the_interpreter_alone_and_in_a_batch(n, looped):
         same_every_way(program, "float64", inputs, [np.moveaxis(np.array(T), -1, 0), np.array(x).T])
 
 
-@pytest.mark.parametrize("n", [2, 9, 17])
+@pytest.mark.parametrize("n", few([2, 9, 17], 0, 1))
 def test_what_a_solution_writes_over_others_still_have(n, looped):
     """Two solutions that share their matrix, which is a result, and a right side that is used."""
 
@@ -271,7 +273,7 @@ def test_what_a_solution_writes_over_others_still_have(n, looped):
         same_every_way(program, dtype, inputs, expected)
 
 
-@pytest.mark.parametrize("n", [1, 9, 17, 18, 19, 20])
+@pytest.mark.parametrize("n", few([1, 9, 17, 18, 19, 20], 0, 2))
 def test_loops_have_the_bits_of_unrolled_code_in_float32(n, looped):
     program = place_fma(table_and_solution(n))
     inputs = awkward(program)
@@ -375,3 +377,20 @@ def test_dual_numbers_find_no_table_of_plain_ones(method, monkeypatch):
         (state,) = states(program, 1)
         found.append(np.array(evaluate(program, state), float))
     np.testing.assert_allclose(*found, rtol=1e-12, atol=1e-12 * np.abs(found[1]).max())
+
+
+@pytest.mark.parametrize("used", [False, True], ids=["alone", "used-besides"])
+@pytest.mark.parametrize("n", [8, 17])
+def test_two_tables_share_a_result_at_its_diagonal(n, used, looped):
+    """Each is computed where it is seen, unless its numbers are needed elsewhere too."""
+
+    def both(a, b):
+        first, second = products(rows(a), rows(b)), products(rows(b), rows(b))
+        return joined_at_diagonal(first, second), [2 * second[1][0]] if used else [a[0]]
+
+    program = place_fma(record(both, {"a": 6 * n, "b": 6 * n}))
+    writer = llvm.Writer(program, FORMATS["float64"], 1, 4)
+    assert list(writer.areas.shared) == ([] if used else [0])
+    inputs = awkward(program)
+    expected = Machine(unroll(program)).run("batch", *inputs)
+    same_every_way(program, "float64", inputs, expected)

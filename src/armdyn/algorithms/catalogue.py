@@ -43,6 +43,7 @@ newton_euler = Late("newton_euler")
 newton_euler_flat = Late("newton_euler_flat")
 newton_euler_sums = Late("newton_euler_sums")
 renaud = Late("renaud")
+reverse_mode = Late("reverse_mode")
 second_derivatives = Late("second_derivatives")
 singh = Late("singh")
 singh_base = Late("singh_base")
@@ -272,6 +273,14 @@ CATALOGUE: dict[str, tuple[Method, ...]] = {
             "dual numbers through the cheapest inverse dynamics",
             of=("inverse_dynamics",),
             join=forward_mode.by_arguments,
+        ),
+        Method(
+            "tape-reverse",
+            reverse_mode.inverse_dynamics_derivatives,
+            "linnainmaa1976",
+            "back through the cheapest inverse dynamics",
+            of=("inverse_dynamics",),
+            join=reverse_mode.by_arguments,
         ),
         Method("singh-flat", singh.inverse_dynamics_derivatives, "singh2022", FLAT, "flat"),
         Method("singh-base", singh_base.inverse_dynamics_derivatives, "singh2022", BASE, "flat"),

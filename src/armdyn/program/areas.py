@@ -3,8 +3,8 @@
 The areas of all tables begin the scratch array. A value that a table needs waits there, at the
 place of the operand, from the time it is made; one that others need too does not where the table
 writes over its operands, as a solution does. Results that are a run of a table's numbers are
-copied when the table is finished; in the kernel for one state a table that is a whole result is
-made there.
+copied when the table is finished. In the kernel for one state a table that is a whole result is
+made there; so are two that share one at its diagonal, when the operands of both are known.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from armdyn.program import rows
 from armdyn.program.loops import Layout, Loops, layout, loop
 from armdyn.program.program import TABLES, Op, Program
 from armdyn.program.sincos import Format
-from armdyn.program.tables import Products, Run, runs
+from armdyn.program.tables import Products, Run, Shared, runs, shared
 from armdyn.program.text import Text
 
 LEAST = 16  # numbers of a result that are copied together
@@ -36,10 +36,15 @@ class Areas:
         self.type = form.scalar if lanes == 1 else f"<{lanes} x {form.scalar}>"
         self.results: dict[int, list[Run]] = {}
         self.inside: dict[int, int] = {}  # tables that are made in a result
+        self.shared: dict[int, Shared] = {}  # results that two tables share
+        self.begun: set[int] = set()  # tables whose operands are in their areas
         first = 0
         for result, size in enumerate(map(math.prod, program.shapes)):
             outputs = program.outputs[first : first + size]
             self.results[result] = list(runs(program, outputs, LEAST))
+            found = shared(program, outputs) if lanes == 1 else None
+            if found:
+                self.shared[result], self.results[result] = found, []
             for run in self.results[result]:
                 table = self._table(run.table)
                 if lanes == 1 and run.length == size == table.n**2 and run.first == 0:
@@ -63,7 +68,9 @@ class Areas:
         return args[0] if op is Op.PART else k
 
     def copied(self, result: int) -> set[int]:
-        """Which numbers of a result are copied from tables."""
+        """Which numbers of a result come from the areas of tables without further ado."""
+        if result in self.shared:
+            return set(range(math.prod(self.program.shapes[result])))
         return {run.start + i for run in self.results[result] for i in range(run.length)}
 
     def slots(self, work: Collection[int]) -> dict[int, int]:
@@ -120,15 +127,31 @@ class Areas:
         for start, table, index, length in self._pieces(args, operands):
             to = self.address(text, begin + operands[start])
             self._copy(text, to, self._result(text, table, index), length)
-        loops = Loops(text, self.form, self.lanes, self.width, self.address(text, begin))
+        self.begun.add(k)
+        for result, both in self.shared.items():
+            if k in both:
+                if self.begun.issuperset(both):
+                    self._write_shared(text, result, both)
+                return
         if isinstance(self._table(k), Products):
-            loops.products(self._table(k), self._result(text, k, 0))
+            self._loops(text, k).products(self._table(k), self._result(text, k, 0))
         else:
-            loops.solution(self._table(k))
+            self._loops(text, k).solution(self._table(k))
         for result, found in self.results.items():
             for run in found:
                 if run.table == k and self.inside.get(k) != result:
                     self._copy_to_result(text, result, run)
+
+    def _loops(self, text: Text, k: int) -> Loops:
+        """What writes loops on the area of table k."""
+        area = self.address(text, self.places[k])
+        return Loops(text, self.form, self.lanes, self.width, area)
+
+    def _write_shared(self, text: Text, result: int, both: Shared) -> None:
+        """The loops of two tables, into the result that they share."""
+        lower, upper = (self._loops(text, k) for k in both)
+        tables = map(self._table, both)
+        lower.triangles(next(tables), upper, next(tables), f"%r{result}")
 
     def _pieces(self, args: tuple[int, ...], operands: Any) -> Iterator[Run]:
         """Runs of operands that lie side by side in the area as well."""

@@ -144,23 +144,37 @@ class Loops:
 
     def products(self, table: Products, results: str) -> None:
         """T_rc = a_c . b_r for c <= r, a_r . b_c beyond; a row of T after the other."""
-        n, length = table.n, table.length
-        a = [self.at(i * n) for i in range(length)]
-        b = [self.at((length + i) * n) for i in range(length)]
+        if self.lanes == 1:  # what is beyond the diagonal is computed again: rows are stored whole
+            self.triangles(table, self, table, results)
+            return
+        n = table.n
+        a, b = self._columns(table)
         with loop(self.text, "0", str(n)) as joints:
             r = joints.index
             T_r = self.at(self.times(r, n), base=results)
             b_r = [self.spread(self.at(r, base=column)) for column in b]
-            if self.lanes > 1:  # what is beyond the diagonal is a copy
-                with loop(self.text, "0", self.text.emit(f"add i64 {r}, 1")) as columns:
-                    c = columns.index
-                    value = table.element(self.do, self.column(a, c), b_r)
-                    self.store(value, self.at(c, base=T_r))
-                    self.store(value, self.at(self.times(c, n), r, base=results))
-            else:  # there it is computed again, as a row is stored at once
-                a_r = [self.spread(self.at(r, base=column)) for column in a]
-                self._beyond(table, a_r, b, r, T_r)
-                self._before(table, a, b_r, r, T_r)
+            with loop(self.text, "0", self.text.emit(f"add i64 {r}, 1")) as columns:
+                c = columns.index
+                value = table.element(self.do, self.column(a, c), b_r)
+                self.store(value, self.at(c, base=T_r))
+                self.store(value, self.at(self.times(c, n), r, base=results))
+
+    def triangles(self, lower: Products, other: Loops, upper: Products, results: str) -> None:
+        """This area's table up to the diagonal, beyond it that of another area, row after row."""
+        n = lower.n
+        (a, b), (a_beyond, b_beyond) = self._columns(lower), other._columns(upper)
+        with loop(self.text, "0", str(n)) as joints:
+            r = joints.index
+            T_r = self.at(self.times(r, n), base=results)
+            a_r = [self.spread(self.at(r, base=column)) for column in a_beyond]
+            self._beyond(upper, a_r, b_beyond, r, T_r)
+            b_r = [self.spread(self.at(r, base=column)) for column in b]
+            self._before(lower, a, b_r, self.text.emit(f"add i64 {r}, 1"), T_r)
+
+    def _columns(self, table: Products) -> tuple[list[str], list[str]]:
+        """Where the numbers of all rows a and b begin: the first ones, the second ones, ..."""
+        starts = [self.at(i * table.n) for i in range(2 * table.length)]
+        return starts[: table.length], starts[table.length :]
 
     def column(self, rows: Sequence[str], c: str) -> list[str]:
         """The numbers of column c, and in a vector those that follow."""
@@ -180,19 +194,19 @@ class Loops:
         store(end)
 
     def _before(
-        self, table: Products, a: Sequence[str], b_r: Sequence[str], r: str, T_r: str
+        self, table: Products, a: Sequence[str], b_r: Sequence[str], end: str, T_r: str
     ) -> None:
-        """T_rc for the columns c before r, and no others."""
-        emit, end = self.text.emit, table.n - self.step
-        with loop(self.text, "0", emit(f"sub i64 {r}, {self.step - 1}"), self.step) as columns:
+        """T_rc for the columns c before the end, and no others."""
+        emit, last = self.text.emit, table.n - self.step  # where the last vector begins
+        with loop(self.text, "0", emit(f"sub i64 {end}, {self.step - 1}"), self.step) as columns:
             c = columns.index
             value = table.element(self.do, self.column(a, c), b_r)
             self.store(value, self.at(c, base=T_r))
-        inside = emit(f"icmp slt i64 {columns.index}, {end}")
-        c = emit(f"select i1 {inside}, i64 {columns.index}, i64 {end}")
+        inside = emit(f"icmp slt i64 {columns.index}, {last}")
+        c = emit(f"select i1 {inside}, i64 {columns.index}, i64 {last}")
         place = self.at(c, base=T_r)
         new, old = table.element(self.do, self.column(a, c), b_r), self.load(place)
-        mask = self._first_lanes(emit(f"sub i64 {r}, {c}"))
+        mask = self._first_lanes(emit(f"sub i64 {end}, {c}"))
         both = f"select <{self.width} x i1> {mask}, {self.vector} {new}, {self.vector} {old}"
         self.store(emit(both), place)
 

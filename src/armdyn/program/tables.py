@@ -7,6 +7,7 @@ keeps these operations gives the same bits.
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -200,3 +201,42 @@ def _length(
         if op is not Op.PART or args[0] != where or not same:
             return end - at
     return len(places) - at
+
+
+class Shared(NamedTuple):
+    """Two tables of products that share a result: up to the diagonal of each row, and beyond it."""
+
+    lower: int
+    upper: int
+
+
+def shared(program: Program, places: Sequence[int]) -> Shared | None:
+    """The tables of which a result consists, if it is shared so and nothing else needs them."""
+    n = math.isqrt(len(places))
+    if n < 2 or n * n != len(places):
+        return None
+    parts = [program.instructions[places[k]] for k in (n, 1)]
+    if any(op is not Op.PART for op, _, _ in parts):
+        return None
+    both = Shared(*(args[0] for _, args, _ in parts))
+    if both.lower == both.upper:
+        return None
+    for k, place in enumerate(places):
+        i, j = divmod(k, n)
+        wanted = (both.lower, k) if j <= i else (both.upper, j * n + i)
+        op, args, index = program.instructions[place]
+        if op is not Op.PART or (args[0], index) != wanted:
+            return None
+    return None if _used_besides(program, both, len(places)) else both
+
+
+def _used_besides(program: Program, both: Shared, outputs: int) -> bool:
+    """Whether parts of the tables are used by more than so many outputs."""
+    code = program.instructions
+
+    def is_of_them(k: int) -> bool:
+        return code[k].op is Op.PART and code[k].args[0] in both
+
+    if any(is_of_them(arg) for _, args, _ in code for arg in args):
+        return True
+    return sum(map(is_of_them, program.outputs)) > outputs
