@@ -13,11 +13,21 @@ from armdyn.engine import jit
 from armdyn.errors import ArmdynError
 
 if TYPE_CHECKING:
+    from armdyn.program.program import Program
     from armdyn.program.ptx import Module
 
 CARD, FEATURES = "sm_70", "+ptx63"  # cards from 2017 on, drivers from 2018 on
 LIMITS = (48 * 1024, 99 * 1024, 163 * 1024, 227 * 1024)  # bytes of a block's shared memory
 SHARED = b"// shared "  # begins the first line, which says how many bytes a block needs
+
+
+def compile(program: Program, dtype: str, limit: int) -> bytes:
+    """The PTX of a program's kernel, for cards that give a block so much shared memory."""
+    with jit.LOCK:
+        from armdyn.program import ptx
+
+    jit.check_size(program, "single")
+    return assemble(ptx.module(program, dtype, limit))
 
 
 def assemble(module: Module) -> bytes:
