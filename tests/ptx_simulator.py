@@ -13,74 +13,19 @@ barrier that not all threads of the warp come to.
 import ctypes
 import re
 import struct
-from functools import cache
 
-import llvmlite.binding as llvm
 import numpy as np
 
+from tests.ptx_rules import RULES, compare, convert, shift
+from tests.ptx_text import KINDS, parse
+
 WARP = 32
-WIDTHS = {"pred": 1, "b16": 16, "b32": 32, "b64": 64, "f32": 32, "f64": 64}
-KINDS = {
-    **{f"{kind}{bits}": f"{kind}{bits // 8}" for bits in (32, 64) for kind in "fu"},
-    **{f"s{bits}": f"i{bits // 8}" for bits in (16, 32, 64)},
-    **{f"b{bits}": f"u{bits // 8}" for bits in (8, 16, 32, 64)},
-    **{"u8": "u1", "u16": "u2", "s8": "i1", "pred": "?"},
-}
-KINDS = {name: np.dtype(kind) for name, kind in KINDS.items()}
-LOCAL, SHARED = 1 << 60, 1 << 59  # where generic addresses of these begin
-OPERAND = r"\{[^}]*\}|\[[^\]]*\]|\([^)]*\)|[^,\s][^,]*"
-FMA = """
-declare {t} @llvm.fma.f{bits}({t}, {t}, {t})
-define void @fma{bits}(ptr %a, ptr %b, ptr %c, ptr %to, i64 %count) {{
-entry:
-  br label %loop
-loop:
-  %i = phi i64 [ 0, %entry ], [ %next, %loop ]
-  %pa = getelementptr {t}, ptr %a, i64 %i
-  %pb = getelementptr {t}, ptr %b, i64 %i
-  %pc = getelementptr {t}, ptr %c, i64 %i
-  %p = getelementptr {t}, ptr %to, i64 %i
-  %x = load {t}, ptr %pa
-  %y = load {t}, ptr %pb
-  %z = load {t}, ptr %pc
-  %r = call {t} @llvm.fma.f{bits}({t} %x, {t} %y, {t} %z)
-  store {t} %r, ptr %p
-  %next = add i64 %i, 1
-  %more = icmp slt i64 %next, %count
-  br i1 %more, label %loop, label %end
-end:
-  ret void
-}}
-"""
+ROUNDED = ("add", "sub", "mul", "div", "rcp", "sqrt", "fma")
+LOCAL = 1 << 60  # where generic addresses of local memory begin
 
 
 class Fault(Exception):
     """What a GPU must not be asked to do."""
-
-
-@cache
-def _fma_engine():
-    """a b + c on arrays, by the processor's own instruction or libm: rounded once."""
-    llvm.initialize_native_target()
-    llvm.initialize_native_asmprinter()
-    text = FMA.format(t="float", bits=32) + FMA.format(t="double", bits=64)
-    machine = llvm.Target.from_default_triple().create_target_machine(
-        cpu=llvm.get_host_cpu_name(), features=llvm.get_host_cpu_features().flatten()
-    )
-    engine = llvm.create_mcjit_compiler(llvm.parse_assembly(text), machine)
-    engine.finalize_object()
-    kind = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 4, ctypes.c_int64)
-    return engine, {b: kind(engine.get_function_address(f"fma{b}")) for b in (32, 64)}
-
-
-def fma(a, b, c):
-    """a b + c, rounded once."""
-    a, b, c = (np.ascontiguousarray(x) for x in np.broadcast_arrays(a, b, c))
-    result = np.empty_like(a)
-    _, functions = _fma_engine()
-    places = [x.ctypes.data for x in (a, b, c, result)]
-    functions[a.itemsize * 8](*places, a.size)
-    return result
 
 
 class Memory:
@@ -112,60 +57,6 @@ class Memory:
             if start <= low and high <= start + len(raw):
                 return raw, addresses - np.uint64(start)
         raise Fault(f"global memory from {low:#x} to {high:#x}, which is not allowed")
-
-
-class Function:
-    """A function or kernel of a module: its parameters, registers, instructions and labels."""
-
-    def __init__(self, head, body):
-        self.name, declared = re.search(r"(\w+)\s*(\([^()]*\))\s*$", head).groups()
-        self.parameters = {}  # name -> (offset, bytes)
-        at = 0
-        for bits, name in re.findall(r"\.param \.[ubf](32|64)[^,)]*?(\w+)\s*[,)]", declared):
-            size = int(bits) // 8
-            at = -(-at // size) * size
-            self.parameters[name] = at, size
-            at += size
-        self.size = at
-        self.registers = {
-            name: KINDS[kind if kind != "pred" else "pred"]
-            for kind, name in re.findall(r"\.reg \.(\w+)\s+%(\w+)<?", body)
-        }
-        local = re.search(r"\.local .*?(\w+)\[(\d+)\]", body)
-        self.local = (local.group(1), int(local.group(2))) if local else ("", 0)
-        self.code, self.labels = [], {}
-        for line in body.splitlines():
-            line = line.split("//")[0].strip().rstrip(";")
-            if re.fullmatch(r"\$?\w+:", line):
-                self.labels[line[:-1]] = len(self.code)
-            elif line and line not in "{}" and not line.startswith("."):
-                self.code.append(Instruction(line))
-
-
-class Instruction:
-    """One instruction: guard, opcode in its parts, operands."""
-
-    def __init__(self, line):
-        self.line = " ".join(line.split())
-        guard, self.op, rest = re.fullmatch(r"(?:@(!?%\w+)\s+)?([\w.]+)\s*(.*)", line).groups()
-        self.guard = guard
-        self.parts = self.op.split(".")
-        self.operands = [x.strip() for x in re.findall(OPERAND, rest)]
-
-
-class Module:
-    """PTX text, parsed."""
-
-    def __init__(self, text):
-        text = re.sub(r"//[^\n]*", "", text)
-        self.functions, self.tables = {}, {}
-        for name, numbers in re.findall(r"\.global [^=;]*?(\w+)\[\d+\] = \{([^}]*)\}", text):
-            self.tables[name] = np.array([int(x) for x in numbers.split(",")], np.uint8)
-        for match in re.finditer(r"(?:\.visible \.entry|\.func)\s+[^;{}]*?\n\{(.*?)\n\}", text, re.S):
-            head = text[match.start() : match.start(1)].rstrip("{\n ")
-            head = re.sub(r"\n\.max\w+ \d+", "", head)
-            function = Function(head, match.group(1))
-            self.functions[function.name] = function
 
 
 class Run:
@@ -226,9 +117,6 @@ class Frame:
         self.carry = np.zeros(self.n, np.uint64)
         self.pc = np.zeros(self.n, int)
         self.waits = np.zeros(self.n, bool)
-        self.kind_of = {
-            f"%{name}": kind for name, kind in function.registers.items()
-        }  # by prefix
 
     def go(self):
         """Until all threads have returned."""
@@ -263,9 +151,9 @@ class Frame:
     # Operands ---------------------------------------------------------------------------------
 
     def kind(self, register):
-        return self.kind_of[register.rstrip("0123456789")] if register not in self.kind_of else (
-            self.kind_of[register]
-        )
+        """What a register holds: declared by its name, or for many by what that begins with."""
+        declared, name = self.function.registers, register[1:]
+        return declared[name if name in declared else name.rstrip("0123456789")]
 
     def get(self, operand, kind):
         """An operand's values on the active threads, as a type."""
@@ -456,13 +344,14 @@ class Frame:
             a, b = (self.get(x, kind).astype(wide) for x in given)
             return self.set(target, a * b)
         if name in ("shl", "shr"):
-            return self.set(target, shift(name, self.get(given[0], kind), self.get(given[1], "u32")))
+            value, by = self.get(given[0], kind), self.get(given[1], "u32")
+            return self.set(target, shift(name, value, by))
         rule = RULES.get(".".join(parts[:2]) if name in ("mul", "mad", "shf") else name)
         rule = rule or RULES.get(name)
         if rule is None:
             raise NotImplementedError(instruction.line)
         if "f32" in parts or "f64" in parts:
-            if name in ("add", "sub", "mul", "div", "sqrt", "fma") and "rn" not in parts:
+            if name in ROUNDED and "rn" not in parts:
                 raise Fault("an operation that may be fused or rounded in another way")
         return self.set(target, rule(*(self.get(x, kind) for x in given)))
 
@@ -475,7 +364,8 @@ class Frame:
                 if half != "_":
                     self.set(half, value.astype(np.uint32))
             return
-        low, high = (self.get(x.strip(), "b32").astype(np.uint64) for x in given.strip("{}").split(","))
+        halves = [self.get(x.strip(), "b32") for x in given.strip("{}").split(",")]
+        low, high = (half.astype(np.uint64) for half in halves)
         self.set(target, low | high << np.uint64(32))
 
     def with_carry(self, parts, given):
@@ -487,93 +377,6 @@ class Frame:
         if "cc" in parts:
             self.carry[self.active] = np.array([not 0 <= x < 2**bits for x in total])
         return np.array([x % 2**bits for x in total], f"u{bits // 8}")
-
-
-def compare(how, a, b):
-    """The comparisons of setp; those with a u at the end are true of NaN."""
-    unordered = how.endswith("u") and how != "u" and len(how) == 3
-    base = how[:2] if unordered else how
-    if base in ("nan", "num"):
-        strange = np.isnan(a) | np.isnan(b)
-        return strange if base == "nan" else ~strange
-    rules = {"lt": np.less, "le": np.less_equal, "gt": np.greater, "ge": np.greater_equal}
-    rules |= {"eq": np.equal, "ne": np.not_equal, "lo": np.less, "ls": np.less_equal}
-    rules |= {"hi": np.greater, "hs": np.greater_equal}
-    found = rules[base](a, b)
-    if a.dtype.kind == "f":
-        strange = np.isnan(a) | np.isnan(b)
-        return found | strange if unordered else found & ~strange
-    return found
-
-
-def convert(parts, value):
-    """cvt.rounding.to.from."""
-    to, source = KINDS[parts[-2]], KINDS[parts[-1]]
-    if source.kind == "f" and to.kind != "f":
-        raise NotImplementedError(".".join(parts))
-    return value.astype(to)
-
-
-def shift(name, value, by):
-    """Shifts; by the width or more, they leave nothing, or the sign."""
-    bits = 8 * value.dtype.itemsize
-    inside = np.minimum(by, bits - 1).astype(value.dtype)
-    if name == "shl":
-        return np.where(by < bits, value << inside, np.zeros_like(value))
-    rest = value >> inside
-    return rest if value.dtype.kind == "i" else np.where(by < bits, rest, np.zeros_like(value))
-
-
-def high_half(a, b):
-    """The high half of a product."""
-    bits = 8 * a.dtype.itemsize
-    return np.array([int(x) * int(y) >> bits for x, y in zip(a, b, strict=True)], a.dtype)
-
-
-def funnel_left(low, high, by):
-    """shf.l.wrap: the high half of high:low, shifted left."""
-    both = high.astype(np.uint64) << np.uint64(32) | low.astype(np.uint64)
-    return (both << (by.astype(np.uint64) & np.uint64(31)) >> np.uint64(32)).astype(np.uint32)
-
-
-def funnel_right(low, high, by):
-    """shf.r.wrap: the low half of high:low, shifted right."""
-    both = high.astype(np.uint64) << np.uint64(32) | low.astype(np.uint64)
-    return (both >> (by.astype(np.uint64) & np.uint64(31))).astype(np.uint32)
-
-
-def logical_not(x):
-    return ~x
-
-
-RULES = {
-    "add": np.add,
-    "sub": np.subtract,
-    "mul": np.multiply,
-    "mul.lo": np.multiply,
-    "mul.hi": high_half,
-    "mad.lo": lambda a, b, c: a * b + c,
-    "div": np.divide,
-    "sqrt": np.sqrt,
-    "fma": fma,
-    "neg": np.negative,
-    "abs": np.abs,
-    "min": lambda a, b: np.fmin(a, b) if a.dtype.kind == "f" else np.minimum(a, b),
-    "max": lambda a, b: np.fmax(a, b) if a.dtype.kind == "f" else np.maximum(a, b),
-    "and": np.bitwise_and,
-    "or": np.bitwise_or,
-    "xor": np.bitwise_xor,
-    "not": logical_not,
-    "mov": np.copy,
-    "shf.l": funnel_left,
-    "shf.r": funnel_right,
-}
-
-
-@cache
-def parse(text):
-    """PTX text as a Module; the same text is parsed once."""
-    return Module(text)
 
 
 def execute(text, given, grid, shared, memory, kernel="kernel"):

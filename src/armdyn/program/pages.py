@@ -150,7 +150,9 @@ def copy(text: Text, to: str, source: str, numbers: str, form: Format) -> None:
     per = CHUNK * 8 // form.bits
     words = {"p": p, "vector": f"<{per} x {form.scalar}>"}
     four = [
-        line.format(i=i, bytes=i * WARP * CHUNK, **words) for line in (LOAD, STORE) for i in range(4)
+        line.format(i=i, bytes=i * WARP * CHUNK, **words)
+        for line in (LOAD, STORE)
+        for i in range(4)
     ]
     text.lines += COPY.format(
         to=to,

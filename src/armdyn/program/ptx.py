@@ -20,16 +20,14 @@ from armdyn.program import pages
 from armdyn.program.far import far_angle, table
 from armdyn.program.llvm import TRIG, units
 from armdyn.program.loops import Layout, Loops, layout
-from armdyn.program.passes import unroll
 from armdyn.program.program import TABLES, Op, Program
 from armdyn.program.sincos import FORMATS, Format, Lanes, literal
 from armdyn.program.tables import Products
 from armdyn.program.text import OPS, Text
 
-LOOPED = 12  # rows from which on a table is computed by loops, in local memory
 EARLY = 16  # numbers of an argument up to which they are loaded before anything else
-REGISTERS = 112  # of a thread at most, where they decide how many warps run side by side,
-SMALL = 12 * 1024  # which is where a block has no more bytes of shared memory than these
+REGISTERS = 112  # of a thread at most, where shared memory would let more warps run side by side:
+SMALL = 12 * 1024  # where a block has no more of it than these bytes
 
 HEAD = """
 target triple = "nvptx64-nvidia-cuda"
@@ -78,7 +76,7 @@ class Arithmetic:
     """
 
     def __init__(self, program: Program, form: Format) -> None:
-        self.program, self.form = unroll(program, below=LOOPED), form
+        self.program, self.form = program, form
         self.values: dict[int, str] = {}
         self.areas: dict[int, tuple[int, Layout]] = {}  # of tables: begin and layout
         self.scratch = 0  # numbers of all areas
@@ -132,11 +130,11 @@ class Arithmetic:
         return self.values[k]
 
     def _input(self, text: Text, k: int) -> str:
-        for argument, length in enumerate(self.program.inputs.values()):
+        argument, scalar = 0, self.form.scalar
+        for length in self.program.inputs.values():
             if k < length:
                 break
-            k -= length
-        scalar = self.form.scalar
+            argument, k = argument + 1, k - length
         place = text.emit(f"getelementptr {scalar}, ptr addrspace(1) %a{argument}.row, i64 {k}")
         return text.emit(f"load {scalar}, ptr addrspace(1) {place}")
 
@@ -386,8 +384,11 @@ def parameters(program: Program) -> list[str]:
 
 
 def capped(form: Format, shared: int) -> int | None:
-    """The most registers that a thread may have, where that gains speed."""
-    return REGISTERS if form.bits == 32 and shared <= SMALL else None
+    """The most registers that a thread may have, where that gains speed.
+
+    A kernel without shared memory needs none: told a limit, the driver uses more than it would.
+    """
+    return REGISTERS if form.bits == 32 and 0 < shared <= SMALL else None
 
 
 def whole(text: Text, parameters: list[str], registers: int | None) -> str:
