@@ -127,7 +127,7 @@ def test_pages_hold_every_column_once_and_no_more_than_there_is_room():
 # What must not be ---------------------------------------------------------------------------------
 
 
-def without(text, number):
+def less(text, number):
     """The text without one of its barriers."""
     start = [found.start() for found in re.finditer("bar.warp.sync", text)][number]
     return text[:start] + text[text.index(";", start) + 1 :]

@@ -111,7 +111,7 @@ class Driver:
         self._code = jit.LoadedCode(_launcher(), "launch")
         self.launch: Launcher = ctypes.CFUNCTYPE(c_int, c_char_p, c_size_t)(self._code.address)
         names = ("cuCtxGetCurrent", "cuCtxSetCurrent", "cuLaunchKernel")
-        self.addresses = [ctypes.cast(getattr(library, name), c_void_p).value for name in names]
+        self.addresses = [_address(getattr(library, name)) for name in names]
 
     def check(self, code: int) -> None:
         """A DeviceError for whatever code is not 0."""
@@ -227,6 +227,10 @@ def _start() -> Driver:
     if not found.devices:
         raise DeviceError(f"no CUDA driver on this machine can be used: {TROUBLES[100]}")
     return found
+
+
+def _address(function: Any) -> int:
+    return ctypes.cast(function, c_void_p).value or 0
 
 
 def _launcher() -> bytes:

@@ -6,6 +6,7 @@ and keeps that on disk by itself.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -28,6 +29,15 @@ def compile(program: Program, dtype: str, limit: int) -> bytes:
 
     jit.check_size(program, "single")
     return assemble(ptx.module(program, dtype, limit))
+
+
+def compile_march(program: Program, dtype: str, states: Sequence[tuple[int, int]]) -> bytes:
+    """The PTX of a kernel that repeats a program; see ``program.ptx_march``."""
+    with jit.LOCK:
+        from armdyn.program import ptx_march
+
+    jit.check_size(program, "single")
+    return assemble(ptx_march.module(program, dtype, states))
 
 
 def assemble(module: Module) -> bytes:

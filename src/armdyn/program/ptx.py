@@ -78,6 +78,7 @@ class Arithmetic:
     def __init__(self, program: Program, form: Format) -> None:
         self.program, self.form = program, form
         self.values: dict[int, str] = {}
+        self.rows = [f"%a{i}.row" for i in range(len(program.inputs))]  # of this thread's state
         self.areas: dict[int, tuple[int, Layout]] = {}  # of tables: begin and layout
         self.scratch = 0  # numbers of all areas
         for k, (op, _, value) in enumerate(self.program.instructions):
@@ -90,11 +91,13 @@ class Arithmetic:
         if self.scratch:
             text.do(f"%scratch = alloca [{self.scratch} x {self.form.scalar}], align 16")
         for i in range(len(self.program.inputs)):
-            text.do(f"%a{i}.skipped = mul i64 %state, %a{i}.stride")
-            text.do(
-                f"%a{i}.row = getelementptr {self.form.scalar}, ptr addrspace(1) %a{i}, "
-                f"i64 %a{i}.skipped"
-            )
+            self.move(text, self.rows[i], f"%a{i}", "%state", f"%a{i}.stride")
+
+    def move(self, text: Text, to: str, start: str, times: str, stride: str) -> None:
+        """The address ``to`` lies so many times a stride of numbers behind ``start``."""
+        text.do(f"{to}.offset = mul i64 {times}, {stride}")
+        there = f"ptr addrspace(1) {start}, i64 {to}.offset"
+        text.do(f"{to} = getelementptr {self.form.scalar}, {there}")
 
     def load_early(self, text: Text) -> None:
         """Load the arguments that are short, of which no number waits for long."""
@@ -135,7 +138,8 @@ class Arithmetic:
             if k < length:
                 break
             argument, k = argument + 1, k - length
-        place = text.emit(f"getelementptr {scalar}, ptr addrspace(1) %a{argument}.row, i64 {k}")
+        row = self.rows[argument]
+        place = text.emit(f"getelementptr {scalar}, ptr addrspace(1) {row}, i64 {k}")
         return text.emit(f"load {scalar}, ptr addrspace(1) {place}")
 
     def _operation(self, text: Text, op: Op, operands: list[str]) -> str:

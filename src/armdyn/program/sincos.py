@@ -82,9 +82,10 @@ class Lanes:
 
     def __init__(self, emit: Emit, form: Format, lanes: int) -> None:
         self.emit, self.form, self.lanes = emit, form, lanes
-        kinds = (form.scalar, f"i{form.bits}", "i1")
-        kinds = kinds if lanes == 1 else tuple(f"<{lanes} x {kind}>" for kind in kinds)
-        self.real, self.whole, self.flag = kinds
+        kinds = [form.scalar, f"i{form.bits}", "i1"]
+        self.real, self.whole, self.flag = (
+            kinds if lanes == 1 else [f"<{lanes} x {kind}>" for kind in kinds]
+        )
 
     def reduced(self, angles: list[str]) -> list[tuple[str, str]]:
         """Emit (r, k), x = k pi/2 + r, of angles within the limit; only k's last bits count."""
