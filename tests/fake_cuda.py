@@ -16,7 +16,7 @@ device)`` any memory. ``fake.lose()`` makes every later call fail as that of a l
 
 import ctypes
 import threading
-from ctypes import POINTER, c_char_p, c_int, c_size_t, c_uint, c_uint64, c_void_p
+from ctypes import POINTER, c_char_p, c_float, c_int, c_size_t, c_uint, c_uint64, c_void_p
 from typing import NamedTuple
 
 import numpy as np
@@ -57,6 +57,12 @@ SIGNATURES = {  # of all functions that there are
     "cuMemFree_v2": [c_uint64],
     "cuMemcpyHtoD_v2": [c_uint64, c_void_p, c_size_t],
     "cuMemcpyDtoH_v2": [c_void_p, c_uint64, c_size_t],
+    "cuMemcpyDtoDAsync_v2": [c_uint64, c_uint64, c_size_t, c_void_p],
+    "cuMemGetInfo_v2": [POINTER(c_size_t), POINTER(c_size_t)],
+    "cuEventCreate": [POINTERS, c_uint],
+    "cuEventRecord": [c_void_p, c_void_p],
+    "cuEventElapsedTime": [POINTER(c_float), c_void_p, c_void_p],
+    "cuDriverGetVersion": [POINTER(c_int)],
 }
 
 
@@ -205,6 +211,24 @@ class FakeCuda:
 
     def _cuMemcpyDtoH_v2(self, to, source, size):
         ctypes.memmove(to, source, size)
+
+    def _cuMemcpyDtoDAsync_v2(self, to, source, size, stream):
+        ctypes.memmove(to, source, size)
+
+    def _cuMemGetInfo_v2(self, free, total):
+        free[0] = total[0] = 2**31
+
+    def _cuEventCreate(self, found, flags):
+        found[0] = 1
+
+    def _cuEventRecord(self, event, stream):
+        return 0
+
+    def _cuEventElapsedTime(self, found, start, end):
+        found[0] = 1.0
+
+    def _cuDriverGetVersion(self, found):
+        found[0] = 12040
 
     def _device(self):
         """The device of the context that is current in this thread."""

@@ -10,7 +10,7 @@ from tests.ptx_simulator import Memory, execute, pack
 
 LIMIT = ptx.LIMITS[-1]
 POINTERS = ctypes.POINTER(ctypes.c_void_p)
-BATCH = ctypes.CFUNCTYPE(None, POINTERS, POINTERS, ctypes.c_int64)
+SINGLE = ctypes.CFUNCTYPE(None, POINTERS, POINTERS)
 
 
 def states(program, dtype, count, seed=0):
@@ -52,15 +52,16 @@ def simulated(program, dtype, inputs, limit=LIMIT, change=lambda text: text, off
 
 
 def computed(program, dtype, inputs):
-    """The results by the kernel for this processor."""
-    code = jit.LoadedCode(jit.compile(program, "batch", dtype), "batch")
+    """The results by the kernel for this processor, a state at a time."""
+    code = jit.LoadedCode(jit.compile(program, "single", dtype), "single")
     inputs = [np.ascontiguousarray(x) for x in inputs]
     outputs = [np.empty((len(inputs[0]), *shape), dtype) for shape in program.shapes]
-    tables = [
-        (ctypes.c_void_p * len(arrays))(*(a.ctypes.data for a in arrays))
-        for arrays in (inputs, outputs)
-    ]
-    BATCH(code.address)(*tables, len(inputs[0]))
+    for i in range(len(inputs[0])):
+        tables = [
+            (ctypes.c_void_p * len(arrays))(*(a[i : i + 1].ctypes.data for a in arrays))
+            for arrays in (inputs, outputs)
+        ]
+        SINGLE(code.address)(*tables)
     return outputs
 
 

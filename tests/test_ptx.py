@@ -48,7 +48,8 @@ def test_a_quantity_has_the_bits_of_the_processor(arm, quantity, dtype):
 @pytest.mark.sweep
 @pytest.mark.parametrize("arm", armdyn.robots())
 def test_every_quantity_has_the_bits_of_the_processor(arm):
-    for k, quantity in enumerate(QUANTITIES):
+    missing = ["operational_inertia"] if arm in ("scara", "two_link") else []
+    for k, quantity in enumerate(q for q in QUANTITIES if q not in missing):
         check(asked(arm, quantity), DTYPES[(k + len(arm)) % 2], count=40)
 
 
@@ -142,9 +143,7 @@ def test_every_barrier_is_missed_when_it_is_not_there():
     assert barriers > 4
     for number in range(barriers):
         with pytest.raises(Fault, match="race"):
-            simulated(
-                program, "float32", inputs, THREE_PAGES, lambda text, k=number: without(text, k)
-            )
+            simulated(program, "float32", inputs, THREE_PAGES, lambda text, k=number: less(text, k))
 
 
 @pytest.mark.parametrize(

@@ -72,9 +72,7 @@ class OnDevices:
         limit = ptx.limit(driver.attribute(device, cuda.OPT_IN))
         with calls.COMPILING:
             if (dtype, device) not in self._ready:
-                text = self.code.kept(
-                    lambda: self._checked(dtype, limit), *self.form(dtype, limit)
-                )
+                text = self.code.kept(lambda: self._checked(dtype, limit), *self.form(dtype, limit))
                 shared = ptx.shared_bytes(text)
                 function = driver.function(device, text, shared)
                 block = cuda.arguments(self._numbers)
