@@ -25,7 +25,7 @@ from armdyn.engine import Code, Compilation, cuda, gpu
 from armdyn.errors import ArmdynError
 from armdyn.quantities import QUANTITIES
 from armdyn.quantities.tasks import Task
-from armdyn.simulation.step import Step, StepKernels
+from armdyn.simulation.step import STATE, Step, StepKernels
 
 ARM = "panda"
 MAIN = (
@@ -265,36 +265,40 @@ def bits(card: Card, count: int) -> dict[str, Any]:
 
 
 def simulated(card: Card, arms: int, steps: int) -> dict[str, float]:
-    """G closed-loop steps a second, of Runge and Kutta's method, state in registers."""
+    """G closed-loop steps a second, of Runge and Kutta's method, the state in registers."""
     chain, found = armdyn.load(ARM).chain, {}
-    code = StepKernels(chain, Step("rk4", law=LAW))
+    code = StepKernels(chain, Step("rk4-stage", law=LAW))
     program = code.program
     takes = tuple((k,) for k in program.inputs.values())
-    march = gpu.March(code, takes, program.shapes, ((0, 0), (1, 1)))
+    states = STATE["rk4-stage"][:-2]  # all but the length of the step, and zero
+    march = gpu.March(code, takes, program.shapes, [(k, k) for k in range(len(states))])
     for dtype in DTYPES:
-        item = np.dtype(dtype).itemsize
         q, qd = drawn([chain.n, chain.n], dtype, arms, strange=False)
-        constant = {"h": 1e-3, "kp": 100.0, "kd": 20.0}
-        rest = [
-            np.full(k, constant.get(name.split("@")[0], 0.0), dtype)
-            for name, k in list(program.inputs.items())[2:]
+        values = {"q": q, "qd": qd, "x": q, "v": qd, "h": 1e-3, "kp": 100.0, "kd": 20.0}
+        values |= {"number": 0.0, "q_ref": 0.0, "qd_ref": 0.0}
+        given = [
+            np.array(np.broadcast_to(values.get(name.partition("@")[0], -0.0), (1, k)), dtype)
+            if name not in ("q", "qd", "x", "v")
+            else values[name]
+            for name, k in program.inputs.items()
         ]
-        given = [q, qd / 10, *rest]
-        targets = [arms * chain.n * item] * 2
-        with card.memory(*(x.nbytes for x in given), *targets) as places:
+        with card.memory(*(x.nbytes for x in given), q.nbytes, qd.nbytes) as places:
             for array, place in zip(given, places, strict=False):
-                card.send(np.ascontiguousarray(array), place)
+                card.send(array, place)
             rows = [
-                (place, x.shape[1] if x.ndim > 1 else 0, 0)
+                (place, x.shape[1] if len(x) > 1 else 0, 0)
                 for place, x in zip(places, given, strict=False)
             ]
             outputs = [*places[len(given) :], *[0] * (len(program.shapes) - 2)]
 
             def launch(rows: Any = rows, outputs: Any = outputs, dtype: str = dtype) -> None:
-                march.launch(rows, outputs, arms, steps, steps, dtype, card.number, 0)
+                stages = 4 * steps
+                march.launch(rows, outputs, arms, stages, stages, dtype, card.number, 0)
 
             seconds = card.seconds(launch, repeats=2, rounds=2)
+            finite = np.isfinite(card.fetch(outputs[0], np.empty_like(q))).mean()
         found[f"{dtype} G steps/s"] = round(arms * steps / seconds / 1e9, 3)
+        found[f"{dtype} finite"] = float(finite)
     return found
 
 

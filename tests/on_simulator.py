@@ -51,9 +51,14 @@ def simulated(program, dtype, inputs, limit=LIMIT, change=lambda text: text, off
     return outputs
 
 
-def computed(program, dtype, inputs):
+def compiled(program, dtype):
+    """A program for this processor, for ``computed``."""
+    return jit.LoadedCode(jit.compile(program, "single", dtype), "single")
+
+
+def computed(program, dtype, inputs, code=None):
     """The results by the kernel for this processor, a state at a time."""
-    code = jit.LoadedCode(jit.compile(program, "single", dtype), "single")
+    code = code or compiled(program, dtype)
     inputs = [np.ascontiguousarray(x) for x in inputs]
     outputs = [np.empty((len(inputs[0]), *shape), dtype) for shape in program.shapes]
     for i in range(len(inputs[0])):

@@ -15,7 +15,7 @@ from armdyn.program.tape import record
 from armdyn.quantities.tasks import Task
 from armdyn.simulation.step import Step, StepKernels
 from tests.fake_cuda import FakeCuda
-from tests.on_simulator import computed, same_bits, states
+from tests.on_simulator import compiled, computed, same_bits, states
 
 DTYPES = ("float32", "float64")
 
@@ -257,11 +257,34 @@ def test_steps_in_registers_are_those_of_one_call_after_the_other(fake, dtype):
     places = [y.ctypes.data for y in outputs[:-1]]
     march.launch(inputs, [*places, 0], states, steps, every, dtype, 0, 0)
     assert fake.fault is None
-    state, expected = [x[0] for x in rows[:2]], []
+    state, expected, here = [x[0] for x in rows[:2]], [], compiled(program, dtype)
     for step in range(steps):
-        results = computed(program, dtype, [*state, *(x[step] for x in rows[2:])])
+        results = computed(program, dtype, [*state, *(x[step] for x in rows[2:])], here)
         state = results[:2]
         expected.append(results)
     for k in range(len(outputs) - 1):
         same_bits([outputs[k]], [np.array([row[k] for row in expected[every - 1 :: every]])])
     assert not outputs[-1].any()
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_stages_of_a_step_are_the_step_bit_for_bit(fake, dtype):
+    chain, count, steps = armdyn.load("two_link").chain, 40, 3
+    whole = StepKernels(chain, Step("rk4")).program
+    code = StepKernels(chain, Step("rk4-stage"))
+    takes = tuple((length,) for length in code.program.inputs.values())
+    march = gpu.March(code, takes, code.program.shapes, [(k, k) for k in range(7)])
+    q, qd, h, tau = states(whole, dtype, count)
+    h[:] = 1e-2
+    nothing, zero = np.full((count, 2), -0.0, dtype), np.full((count, 1), -0.0, dtype)
+    given = [q, qd, q, qd, nothing, nothing, np.zeros((count, 1), dtype), h, zero, tau]
+    given = [fake.array(x) for x in given]
+    outputs = [fake.array(np.empty((steps, count, 2), dtype)) for _ in range(2)]
+    inputs = [(x.ctypes.data, x.shape[1], 0) for x in given]
+    places = [y.ctypes.data for y in outputs] + [0] * 5
+    march.launch(inputs, places, count, 4 * steps, 4, dtype, 0, 0)
+    assert fake.fault is None
+    here = compiled(whole, dtype)
+    for step in range(steps):
+        q, qd, _ = computed(whole, dtype, [q, qd, h, tau], here)
+        same_bits([outputs[0][step], outputs[1][step]], [q, qd])
