@@ -46,6 +46,7 @@ def assemble(module: Module) -> bytes:
         target = _target_machine()
         with jit._binding().parse_assembly(module.text, context) as parsed:
             parsed.data_layout = str(target.target_data)
+            parsed.verify()
             text = target.emit_assembly(parsed)
     return SHARED + f"{module.shared}\n{text}".encode()
 
