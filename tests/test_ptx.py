@@ -115,6 +115,19 @@ def test_wide_rows_go_page_by_page(dtype):
         check(program, dtype, count=45, limit=limit)
 
 
+def test_a_page_waits_for_nothing_that_later_ones_need_alone():
+    """Results of the first page come last in the program, deeper sines among what others need."""
+
+    def text(q):
+        a = [sincos(x * x)[0] for x in q]
+        b = [sincos(x + y)[1] for x, y in zip(a, q, strict=True)]
+        return [*b, *a] + [x + 1 for x in a]
+
+    program = place_fma(record(text, {"q": 12}))
+    for dtype in DTYPES:
+        check(program, dtype, count=40, limit=THREE_PAGES)
+
+
 def test_pages_hold_every_column_once_and_no_more_than_there_is_room():
     for form in (FLOAT, DOUBLE):
         number = 32 * form.bits // 8

@@ -286,6 +286,30 @@ class Rows:
             return -1
         return args[0] if op is Op.PART else k
 
+    def ordered(self, todo: list[list[int]]) -> list[list[int]]:
+        """The units in an order in which no page's numbers wait for another page.
+
+        Those that a page needs come before those that only later ones do.
+        """
+        code = self.work.program.instructions
+        first = [len(self.pages)] * len(code)  # the first page that needs an instruction
+
+        def need(k: int, page: int) -> None:
+            first[k] = min(first[k], page)
+            if code[k].op is Op.PART:
+                need(code[k].args[0], page)
+
+        for group in self.missing:
+            for k in group.places:
+                need(k, group.page)
+        for unit in reversed(todo):
+            page = min(first[k] for k in unit)
+            for k in unit:
+                first[k] = page
+                for arg in code[k].args:
+                    need(arg, page)
+        return sorted(todo, key=lambda unit: first[unit[0]])
+
     def open(self, text: Text) -> None:
         """Begin the current page, with all that waited for it; copy out those that are full."""
         while self.current < len(self.pages):
@@ -372,7 +396,7 @@ def module(program: Program, dtype: str, limit: int) -> Module:
     work.begin(text)
     work.load_early(text)
     rows.open(text)
-    for unit in units(work.program):
+    for unit in rows.ordered(units(work.program)):
         work.unit(text, unit)
         rows.made(text, unit)
     rows.finish(text)
