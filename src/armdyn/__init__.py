@@ -17,6 +17,7 @@ if TYPE_CHECKING:  # "as" says to type checkers that a name is public
     from armdyn.engine import info as info
     from armdyn.engine.recorded import compile as compile
     from armdyn.errors import ArmdynError as ArmdynError
+    from armdyn.errors import DeviceError as DeviceError
     from armdyn.errors import ExportError as ExportError
     from armdyn.errors import IdentificationError as IdentificationError
     from armdyn.errors import MethodError as MethodError
@@ -63,6 +64,7 @@ _HOMES = {  # of the public names; a room is imported when a name of it is first
     "ArmdynError": "errors",
     "Chain": "chain",
     "Count": "counting",
+    "DeviceError": "errors",
     "ExportError": "errors",
     "Identification": "identification.results",
     "IdentificationError": "errors",

@@ -91,6 +91,10 @@ class ExportError(ArmdynError):
     """Something that cannot be exported, or not to where it was asked to go."""
 
 
+class DeviceError(ArmdynError):
+    """A GPU that is not there, cannot be used here, or no longer answers."""
+
+
 class SimulationError(ArmdynError, ValueError):
     """A simulation that cannot be run as asked, or that broke off.
 

@@ -81,10 +81,17 @@ class Code:
 
     def _code(self, kind: str, dtype: str) -> bytes:
         """Object code, from the disk cache or newly made."""
-        key = cache.key(*self.question(), kind, dtype, *fingerprint())
+        return self.kept(lambda: jit.compile(self.program, kind, dtype), kind, dtype)
+
+    def kept(self, make: Callable[[], bytes], *form: str) -> bytes:
+        """What ``make`` makes of the program, from the disk cache if it is there.
+
+        ``form`` says what that is, besides the question.
+        """
+        key = cache.key(*self.question(), *form, *fingerprint())
         entry = cache.get(key) if is_as_imported() else None
         if entry is None:
-            code = jit.compile(self.program, kind, dtype)
+            code = make()
             if is_as_imported():  # still, after modules that tracing imported
                 cache.put(key, repr(list(self.choices)).encode() + b"\n" + code)
             return code

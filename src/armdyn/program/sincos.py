@@ -75,11 +75,17 @@ def literal(value: float, form: Format) -> str:
 
 
 class Lanes:
-    """Vectors of angles, computed step by step together, so that constants are fetched once."""
+    """Vectors of angles, computed step by step together, so that constants are fetched once.
+
+    Of one lane they are scalars.
+    """
 
     def __init__(self, emit: Emit, form: Format, lanes: int) -> None:
         self.emit, self.form, self.lanes = emit, form, lanes
-        self.real, self.whole = f"<{lanes} x {form.scalar}>", f"<{lanes} x i{form.bits}>"
+        kinds = [form.scalar, f"i{form.bits}", "i1"]
+        self.real, self.whole, self.flag = (
+            kinds if lanes == 1 else [f"<{lanes} x {kind}>" for kind in kinds]
+        )
 
     def reduced(self, angles: list[str]) -> list[tuple[str, str]]:
         """Emit (r, k), x = k pi/2 + r, of angles within the limit; only k's last bits count."""
@@ -107,7 +113,7 @@ class Lanes:
         c = self.fma(z, tail, self.number(1.0))
         top = self.each("shl {whole} {}, {}", turns, self.integer(bits - 1))
         swap = self.each("icmp slt {whole} {}, {}", top, self.integer(0))
-        choice = "select <{lanes} x i1> {}, {real} {}, {real} {}"
+        choice = "select {flag} {}, {real} {}, {real} {}"
         sine, cosine = self.each(choice, swap, c, s), self.each(choice, swap, s, c)
         second = self.each("and {whole} {}, {}", turns, self.integer(2))  # a half turn, or none
         half = self.each("shl {whole} {}, {}", second, self.integer(bits - 2))
@@ -116,22 +122,24 @@ class Lanes:
 
     def number(self, value: float) -> str:
         """A constant in all lanes."""
-        return f"splat ({self.form.scalar} {literal(value, self.form)})"
+        number = literal(value, self.form)
+        return number if self.lanes == 1 else f"splat ({self.form.scalar} {number})"
 
     def integer(self, value: int) -> str:
         """An integer constant in all lanes."""
-        return f"splat (i{self.form.bits} {value})"
+        return f"{value}" if self.lanes == 1 else f"splat (i{self.form.bits} {value})"
 
     def each(self, instruction: str, *operands: list[str] | str) -> list[str]:
         """Emit an instruction for every vector of the group; a lone operand serves all of them."""
         count = max(len(operand) for operand in operands if isinstance(operand, list))
         rows = zip(*([o] * count if isinstance(o, str) else o for o in operands), strict=True)
-        words = {"real": self.real, "whole": self.whole, "lanes": self.lanes}
+        words = {"real": self.real, "whole": self.whole, "flag": self.flag}
         return [self.emit(instruction.format(*row, **words)) for row in rows]
 
     def fma(self, a: list[str], b: list[str] | str, c: list[str] | str) -> list[str]:
         """Emit a b + c, rounded once."""
-        name = f"@llvm.fma.v{self.lanes}f{self.form.bits}"
+        kind = f"f{self.form.bits}" if self.lanes == 1 else f"v{self.lanes}f{self.form.bits}"
+        name = f"@llvm.fma.{kind}"
         return self.each(
             f"call {{real}} {name}({{real}} {{}}, {{real}} {{}}, {{real}} {{}})", a, b, c
         )

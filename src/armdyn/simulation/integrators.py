@@ -14,10 +14,13 @@ from typing import Any
 
 import numpy as np
 
+from armdyn.spatial import select_lt
+
 Vector = np.ndarray
 Rate = Callable[[float, Vector, Vector], tuple[Vector, Vector]]
 Stepped = tuple[Vector, Vector, Vector, Vector]  # next q, next qd, qdd, tau
 Field = Callable[[Vector, Vector], Vector]
+Staged = tuple[Vector, ...]  # q, qd of the step; of the stage; weighted sums of both; its number
 
 
 def _equal(a: float, b: float) -> bool:
@@ -55,6 +58,42 @@ class RungeKutta:
         b = self.weights
         q, qd = moved(q, h, b, speeds), moved(qd, h, b, accelerations)
         return q, qd, accelerations[0], torques[0]
+
+    def stage(self, rate: Rate, h: Any, zero: Any, state: Staged) -> Staged:
+        """One stage of a step of length h: as many of them as there are weights are ``step``.
+
+        It holds for methods whose stages look at the last one alone, and gives the bits of
+        ``step``. ``zero`` is -0, to which a number is added without a change.
+        """
+        q, qd, x, v, moves, kicks, number = state
+        last = len(self.weights) - 1
+
+        def of_this_stage(values: Sequence[float]) -> Vector:
+            found: Any = values[-1]
+            for k in reversed(range(len(values) - 1)):
+                found = select_lt(number[0], k + 0.5, values[k], found)
+            return np.array([found], dtype=object)
+
+        def unless_last(a: Vector, b: Vector) -> Vector:
+            pairs = zip(a, b, strict=True)
+            found = [select_lt(number[0], last - 0.5, *pair) for pair in pairs]
+            return np.array(found, dtype=object)
+
+        qdd, _ = rate(0, x, v)
+        a, b = of_this_stage([row[-1] for row in self.rows[1:]]), of_this_stage(self.weights)
+        moves, kicks = moves + b * v, kicks + b * qdd
+        x = q + h * unless_last(a * v, moves)
+        v = qd + h * unless_last(a * qdd, kicks)
+        none = np.repeat(zero, len(q))
+        return (
+            unless_last(q, x),
+            unless_last(qd, v),
+            x,
+            v,
+            unless_last(moves, none),
+            unless_last(kicks, none),
+            unless_last(number + 1, 0 * number),
+        )
 
 
 @dataclass(frozen=True)

@@ -30,6 +30,7 @@ NODES: dict[str, tuple[float, ...]] = {  # fractions of a step at which the torq
     "control": (0,),
     "ab4": (0,),
     "rk4": (0, 1 / 2, 1),
+    "rk4-stage": (0,),
     "midpoint": (1 / 2,),
     "momentum": (),
 }
@@ -37,10 +38,11 @@ STATE = {  # what a step takes besides the torque
     "control": ("q", "qd"),
     "ab4": ("q", "qd", "qd1", "qd2", "qd3", "qdd1", "qdd2", "qdd3", "h"),
     "rk4": ("q", "qd", "h"),
+    "rk4-stage": ("q", "qd", "x", "v", "moves", "kicks", "number", "h", "zero"),
     "midpoint": ("q", "qd", "p", "v", "change", "going", "h"),
     "momentum": ("q", "qd"),
 }
-NUMBERS = ("h", "change", "going")  # all others have n elements
+NUMBERS = ("h", "change", "going", "number", "zero")  # all others have n elements
 GAINS = ("kp", "kd")
 
 
@@ -49,8 +51,8 @@ class Step:
     """What one call computes.
 
     Attributes:
-        method: ``ab4``, ``rk4``, ``midpoint``: a step; ``control``: the torque of a law alone;
-            ``momentum``: p = M(q) qd.
+        method: ``ab4``, ``rk4``, ``midpoint``: a step; ``rk4-stage``: a quarter of one, see
+            ``RungeKutta.stage``; ``control``: the torque of a law alone; ``momentum``: p = M(q) qd.
         law: a name of LAWS, computed within the step; None: the torque is an argument.
         friction: whether the joints have their friction.
         sampled: whether a law's torque is that of the step's beginning throughout; what is given
@@ -173,6 +175,11 @@ def _rk4(model: Model, torque: TorqueAt, step: Step, q: Vector, qd: Vector, h: V
     return _without_given_torque(step, RK4.step(partial(model.rate, torque), h, q, qd))
 
 
+def _rk4_stage(model: Model, torque: TorqueAt, step: Step, *given: Vector) -> Vectors:
+    *state, h, zero = given
+    return RK4.stage(partial(model.rate, torque), h, zero, tuple(state))
+
+
 def _without_given_torque(step: Step, results: Vectors) -> Vectors:
     """The results less the torque where that was given and is not to be handed on."""
     return results if step.law or step.sampled else results[:3]
@@ -230,5 +237,6 @@ TEXTS: dict[str, Callable[..., Vectors]] = {
     "momentum": _momentum,
     "ab4": _ab4,
     "rk4": _rk4,
+    "rk4-stage": _rk4_stage,
     "midpoint": _midpoint,
 }

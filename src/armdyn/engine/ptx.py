@@ -1,0 +1,76 @@
+"""PTX of programs, by llvmlite: text that a driver turns into a card's own code.
+
+It is made for the oldest cards that have what is needed; a driver compiles it for the card it has,
+and keeps that on disk by itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from armdyn.engine import jit
+from armdyn.errors import ArmdynError
+
+if TYPE_CHECKING:
+    from armdyn.program.program import Program
+    from armdyn.program.ptx import Module
+
+CARD, FEATURES = "sm_70", "+ptx63"  # cards from 2017 on, drivers from 2018 on
+LIMITS = (48 * 1024, 99 * 1024, 163 * 1024, 227 * 1024)  # bytes of a block's shared memory
+SHARED = b"// shared "  # begins the first line, which says how many bytes a block needs
+
+
+def compile(program: Program, dtype: str, limit: int) -> bytes:
+    """The PTX of a program's kernel, for cards that give a block so much shared memory."""
+    with jit.LOCK:
+        from armdyn.program import ptx
+
+    jit.check_size(program, "single")
+    return assemble(ptx.module(program, dtype, limit))
+
+
+def compile_march(program: Program, dtype: str, states: Sequence[tuple[int, int]]) -> bytes:
+    """The PTX of a kernel that repeats a program; see ``program.ptx_march``."""
+    with jit.LOCK:
+        from armdyn.program import ptx_march
+
+    jit.check_size(program, "single")
+    return assemble(ptx_march.module(program, dtype, states))
+
+
+def assemble(module: Module) -> bytes:
+    """The PTX of a module, after a line that says how much shared memory a block needs."""
+    with jit.LOCK, jit._binding().create_context() as context:
+        target = _target_machine()
+        with jit._binding().parse_assembly(module.text, context) as parsed:
+            parsed.data_layout = str(target.target_data)
+            parsed.verify()
+            text = target.emit_assembly(parsed)
+    return SHARED + f"{module.shared}\n{text}".encode()
+
+
+def shared_bytes(code: bytes) -> int:
+    """How much shared memory a block of a kernel needs."""
+    return int(code.partition(b"\n")[0].removeprefix(SHARED))
+
+
+def limit(available: int) -> int:
+    """The largest of LIMITS that a card has, for which kernels are made."""
+    return max((each for each in LIMITS if each <= available), default=LIMITS[0])
+
+
+@cache
+def _target_machine() -> Any:
+    binding = jit._binding()
+    try:
+        binding.initialize_all_targets()
+        binding.initialize_all_asmprinters()
+        target = binding.Target.from_triple("nvptx64-nvidia-cuda")
+    except RuntimeError as trouble:
+        raise ArmdynError(
+            f"this llvmlite makes no code for NVIDIA's GPUs: {trouble}. Expected what 'pip install "
+            "llvmlite' installs"
+        ) from trouble
+    return target.create_target_machine(cpu=CARD, features=FEATURES, opt=2)

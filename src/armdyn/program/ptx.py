@@ -1,0 +1,430 @@
+"""LLVM text of a program for NVIDIA's GPUs: a thread a state, a block is one warp.
+
+A thread reads its rows of the arguments where they lie, and computes on scalars what a lane of the
+kernel for the processor computes: the same operations, rounded alike, in the order of recording,
+in which the fewest registers are in use. So a state has the same bits on either. Rows of results
+leave as ``pages`` says.
+
+The kernel takes, for each argument, the address of the first row and how many numbers lie between
+the row of a state and that of the next (0: one row for all); then the addresses of the results,
+whose rows lie one after the other; then the number of states.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from armdyn.program import pages
+from armdyn.program.far import far_angle, table
+from armdyn.program.llvm import TRIG, units
+from armdyn.program.loops import Layout, Loops, layout
+from armdyn.program.program import TABLES, Op, Program
+from armdyn.program.sincos import FORMATS, Format, Lanes, literal
+from armdyn.program.tables import Products
+from armdyn.program.text import OPS, Text
+
+EARLY = 16  # numbers of an argument up to which they are loaded before anything else
+REGISTERS = 112  # of a thread at most, where shared memory would let more warps run side by side:
+SMALL = 12 * 1024  # where a block has no more of it than these bytes
+
+HEAD = """
+target triple = "nvptx64-nvidia-cuda"
+@shared = external addrspace(3) global [0 x i8], align 16
+declare i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+declare i32 @llvm.nvvm.read.ptx.sreg.ctaid.x()
+declare void @llvm.nvvm.bar.warp.sync(i32)
+declare i64 @llvm.umin.i64(i64, i64)
+declare float @llvm.fma.f32(float, float, float)
+declare double @llvm.fma.f64(double, double, double)
+declare <1 x float> @llvm.fma.v1f32(<1 x float>, <1 x float>, <1 x float>)
+declare <1 x double> @llvm.fma.v1f64(<1 x double>, <1 x double>, <1 x double>)
+declare float @llvm.sqrt.f32(float)
+declare double @llvm.sqrt.f64(double)
+declare float @llvm.fabs.f32(float)
+declare double @llvm.fabs.f64(double)
+!0 = !{!"branch_weights", i32 1, i32 1048576}
+"""
+BEGIN = """
+  %tid = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+  %block = call i32 @llvm.nvvm.read.ptx.sreg.ctaid.x()
+  %block.far = zext i32 %block to i64
+  %first = shl i64 %block.far, 5
+  %left = sub i64 %count, %first
+  %here = call i64 @llvm.umin.i64(i64 %left, i64 32)
+  %states = trunc i64 %here to i32
+  %is.state = icmp slt i32 %tid, %states
+  %last = sub i32 %states, 1
+  %own = select i1 %is.state, i32 %tid, i32 %last
+  %own.far = zext i32 %own to i64
+  %state = add i64 %first, %own.far"""
+BARRIER = "call void @llvm.nvvm.bar.warp.sync(i32 -1)"
+
+
+class Module(NamedTuple):
+    """LLVM text with the function ``kernel``, and the shared memory that a block of it needs."""
+
+    text: str
+    shared: int
+
+
+class Arithmetic:
+    """Writes what a thread computes, on scalars.
+
+    ``values`` are the names of what is known by its place in the program.
+    """
+
+    def __init__(self, program: Program, form: Format) -> None:
+        self.program, self.form = program, form
+        self.values: dict[int, str] = {}
+        self.rows = [f"%a{i}.row" for i in range(len(program.inputs))]  # of this thread's state
+        self.areas: dict[int, tuple[int, Layout]] = {}  # of tables: begin and layout
+        self.scratch = 0  # numbers of all areas
+        for k, (op, _, value) in enumerate(self.program.instructions):
+            if op in TABLES:
+                self.areas[k] = self.scratch, layout(value, 1)
+                self.scratch += self.areas[k][1].size
+
+    def begin(self, text: Text) -> None:
+        """Set aside the scratch array, and find this thread's rows of the arguments."""
+        if self.scratch:
+            text.do(f"%scratch = alloca [{self.scratch} x {self.form.scalar}], align 16")
+        for i in range(len(self.program.inputs)):
+            self.move(text, self.rows[i], f"%a{i}", "%state", f"%a{i}.stride")
+
+    def move(self, text: Text, to: str, start: str, times: str, stride: str) -> None:
+        """The address ``to`` lies so many times a stride of numbers behind ``start``."""
+        text.do(f"{to}.offset = mul i64 {times}, {stride}")
+        there = f"ptr addrspace(1) {start}, i64 {to}.offset"
+        text.do(f"{to} = getelementptr {self.form.scalar}, {there}")
+
+    def load_early(self, text: Text) -> None:
+        """Load the arguments that are short, of which no number waits for long."""
+        used = set(self.program.outputs)
+        for _, args, _ in self.program.instructions:
+            used.update(args)
+        k = 0
+        for length in self.program.inputs.values():
+            if length <= EARLY:
+                for place in used.intersection(range(k, k + length)):
+                    self.use(text, place)
+            k += length
+
+    def unit(self, text: Text, unit: list[int]) -> None:
+        """Append one instruction, or sines and cosines of one depth."""
+        k = unit[0]
+        op, args, value = self.program.instructions[k]
+        if op in TRIG:
+            self._trig(text, unit)
+        elif op in TABLES:
+            self._table(text, k)
+        else:
+            operands = [self.use(text, arg) for arg in args]
+            self.values[k] = self._operation(text, op, operands)
+
+    def use(self, text: Text, k: int) -> str:
+        """The name of a value: a constant, made before, an input, or part of a table."""
+        op, args, value = self.program.instructions[k]
+        if op is Op.CONSTANT:
+            return literal(float(value or 0.0), self.form)
+        if k not in self.values:
+            self.values[k] = self._input(text, k) if op is Op.INPUT else self._part(text, k)
+        return self.values[k]
+
+    def _input(self, text: Text, k: int) -> str:
+        argument, scalar = 0, self.form.scalar
+        for length in self.program.inputs.values():
+            if k < length:
+                break
+            argument, k = argument + 1, k - length
+        row = self.rows[argument]
+        place = text.emit(f"getelementptr {scalar}, ptr addrspace(1) {row}, i64 {k}")
+        return text.emit(f"load {scalar}, ptr addrspace(1) {place}")
+
+    def _operation(self, text: Text, op: Op, operands: list[str]) -> str:
+        real = self.form.scalar
+        if op is Op.SELECT_LT:
+            a, b, x, y = operands
+            test = text.emit(f"fcmp olt {real} {a}, {b}")
+            return text.emit(f"select i1 {test}, {real} {x}, {real} {y}")
+        return text.emit(OPS[op].format(*operands, t=real, s=f"f{self.form.bits}"))
+
+    def _trig(self, text: Text, group: list[int]) -> None:
+        code = self.program.instructions
+        angles = list(dict.fromkeys(code[k].args[0] for k in group))
+        pairs = sincos(text, [self.use(text, angle) for angle in angles], self.form)
+        for k in group:
+            op, (angle,), _ = code[k]
+            self.values[k] = pairs[angles.index(angle)][op is Op.COS]
+
+    # Tables lie in the scratch array ------------------------------------------------------------
+
+    def _place(self, text: Text, place: int) -> str:
+        return text.emit(f"getelementptr {self.form.scalar}, ptr %scratch, i64 {place}")
+
+    def _table(self, text: Text, k: int) -> None:
+        """Store what a table needs in its area, and write its loops."""
+        begin, found = self.areas[k]
+        _, args, value = self.program.instructions[k]
+        for arg, place in zip(args, found.operands, strict=True):
+            if place >= 0:
+                name = self.use(text, arg)
+                there = self._place(text, begin + place)
+                text.do(f"store {self.form.scalar} {name}, ptr {there}")
+        loops = Loops(text, self.form, 1, 1, self._place(text, begin))
+        if isinstance(value, Products):
+            loops.products(value, self._place(text, begin + found.results))
+        else:
+            loops.solution(value)
+
+    def _part(self, text: Text, k: int) -> str:
+        _, (made,), index = self.program.instructions[k]
+        begin, found = self.areas[made]
+        place = self._place(text, begin + found.results + index)
+        return text.emit(f"load {self.form.scalar}, ptr {place}")
+
+
+def sincos(text: Text, angles: list[str], form: Format) -> list[tuple[str, str]]:
+    """(sin, cos) of some angles; on the way, those beyond the limit are reduced apart."""
+    lanes = Lanes(text.emit, form, 1)
+    real, whole, limit = lanes.real, lanes.whole, lanes.number(form.limit)
+    reduced = lanes.reduced(angles)
+    sizes = [text.emit(f"call {real} @llvm.fabs.f{form.bits}({real} {x})") for x in angles]
+    flags = [text.emit(f"fcmp ogt {real} {size}, {limit}") for size in sizes]
+    any_far = flags[0]
+    for flag in flags[1:]:
+        any_far = text.emit(f"or i1 {any_far}, {flag}")
+    fork, before = len(text.lines), text.label
+    text.do("")  # the branch, written when its labels are known
+    away = text.block()
+    anew = [
+        _far(text, x, flag, r, k, form)
+        for x, flag, (r, k) in zip(angles, flags, reduced, strict=True)
+    ]
+    last = len(text.lines)
+    text.do("")
+    join = text.block()
+    text.lines[fork] = f"  br i1 {any_far}, label %{away}, label %{join}, !prof !0"
+    text.lines[last] = f"  br label %{join}"
+    joined = [
+        (
+            text.emit(f"phi {real} [ {r}, %{before} ], [ {far_r}, %{away} ]"),
+            text.emit(f"phi {whole} [ {k}, %{before} ], [ {far_k}, %{away} ]"),
+        )
+        for (r, k), (far_r, far_k) in zip(reduced, anew, strict=True)
+    ]
+    return [pair for one in joined for pair in lanes.sincos([one])]
+
+
+def _far(text: Text, x: str, flag: str, r: str, k: str, form: Format) -> tuple[str, str]:
+    """The reduced angle and quarter turns, those given unless the flag says that x is far."""
+    narrow = form.bits == 32
+    double = text.emit(f"fpext float {x} to double") if narrow else x
+    pair = text.emit(f"call {{ double, i64 }} @far_angle(double {double})")
+    far_r, far_k = (text.emit(f"extractvalue {{ double, i64 }} {pair}, {i}") for i in (0, 1))
+    if narrow:
+        far_r = text.emit(f"fptrunc double {far_r} to float")
+        far_k = text.emit(f"trunc i64 {far_k} to i32")
+    real, whole = form.scalar, f"i{form.bits}"
+    return (
+        text.emit(f"select i1 {flag}, {real} {far_r}, {real} {r}"),
+        text.emit(f"select i1 {flag}, {whole} {far_k}, {whole} {k}"),
+    )
+
+
+class Group(NamedTuple):
+    """Neighbouring numbers of a row that are laid in shared memory together."""
+
+    page: int
+    piece: int
+    column: int  # of the piece
+    places: tuple[int, ...]
+
+
+class Rows:
+    """Brings results out: by shared memory page after page, or straight to memory at the end."""
+
+    def __init__(self, work: Arithmetic, limit: int) -> None:
+        self.work, self.form, program = work, work.form, work.program
+        self.sizes = [math.prod(shape) for shape in program.shapes]
+        self.pages = pages.pages(self.sizes, self.form, limit)
+        starts = [sum(self.sizes[:result]) for result in range(len(self.sizes))]
+        self.straight = [
+            (result, i, program.outputs[starts[result] + i])
+            for result, size in enumerate(self.sizes)
+            if not pages.is_staged(size, self.form)
+            for i in range(size)
+        ]
+        self.current = 0
+        self.left = [0] * len(self.pages)  # groups that are not laid there yet
+        self.ready: list[list[Group]] = [[] for _ in self.pages]
+        self.missing: dict[Group, int] = {}
+        self.waiting: dict[int, list[Group]] = {}  # by the instruction that they wait for
+        for number, page in enumerate(self.pages):
+            for at, piece in enumerate(page):
+                width = pages.side_by_side(piece, self.form)
+                first = starts[piece.result] + piece.start
+                for column in range(0, piece.end - piece.start, width):
+                    there = first + column
+                    places = program.outputs[there : there + width]
+                    self._expect(Group(number, at, column, places))
+
+    def _expect(self, group: Group) -> None:
+        self.left[group.page] += 1
+        makers = {self._maker(k) for k in group.places} - {-1}
+        self.missing[group] = len(makers)
+        for k in makers:
+            self.waiting.setdefault(k, []).append(group)
+        if not makers:
+            self.ready[group.page].append(group)
+
+    def _maker(self, k: int) -> int:
+        """The instruction that makes a value; -1 of what is there from the beginning."""
+        op, args, _ = self.work.program.instructions[k]
+        if op in (Op.INPUT, Op.CONSTANT):
+            return -1
+        return args[0] if op is Op.PART else k
+
+    def ordered(self, todo: list[list[int]]) -> list[list[int]]:
+        """The units in an order in which no page's numbers wait for another page.
+
+        Those that a page needs come before those that only later ones do.
+        """
+        code = self.work.program.instructions
+        first = [len(self.pages)] * len(code)  # the first page that needs an instruction
+
+        def need(k: int, page: int) -> None:
+            first[k] = min(first[k], page)
+            if code[k].op is Op.PART:
+                need(code[k].args[0], page)
+
+        for group in self.missing:
+            for k in group.places:
+                need(k, group.page)
+        for unit in reversed(todo):
+            page = min(first[k] for k in unit)
+            for k in unit:
+                first[k] = page
+                for arg in code[k].args:
+                    need(arg, page)
+        return sorted(todo, key=lambda unit: first[unit[0]])
+
+    def open(self, text: Text) -> None:
+        """Begin the current page, with all that waited for it; copy out those that are full."""
+        while self.current < len(self.pages):
+            for at, piece in enumerate(self.pages[self.current]):
+                row = (piece.end - piece.start) * self.form.bits // 8
+                text.do(f"%skip.{self.current}.{at} = mul i32 %tid, {row}")
+                text.do(
+                    f"%page.{self.current}.{at} = getelementptr i8, ptr addrspace(3) "
+                    f"getelementptr (i8, ptr addrspace(3) @shared, i32 {piece.offset}), "
+                    f"i32 %skip.{self.current}.{at}"
+                )
+            for group in self.ready[self.current]:
+                self._lay(text, group)
+            if self.left[self.current]:
+                return
+            self._close(text)
+
+    def made(self, text: Text, unit: Iterable[int]) -> None:
+        """Lay down what is complete with these instructions."""
+        for k in unit:
+            for group in self.waiting.get(k, ()):
+                self.missing[group] -= 1
+                if self.missing[group]:
+                    continue
+                if group.page > self.current:
+                    self.ready[group.page].append(group)
+                    continue
+                self._lay(text, group)
+                if not self.left[self.current]:
+                    self._close(text)
+                    self.open(text)
+
+    def _lay(self, text: Text, group: Group) -> None:
+        """Store numbers in this thread's row of the page."""
+        scalar, width = self.form.scalar, len(group.places)
+        names = [self.work.use(text, k) for k in group.places]
+        there = text.emit(
+            f"getelementptr {scalar}, ptr addrspace(3) %page.{group.page}.{group.piece}, "
+            f"i32 {group.column}"
+        )
+        kind, value = scalar, names[0]
+        if width > 1:
+            kind, value = f"<{width} x {scalar}>", "poison"
+            for i, name in enumerate(names):
+                value = text.emit(f"insertelement {kind} {value}, {scalar} {name}, i32 {i}")
+        align = width * self.form.bits // 8
+        text.do(f"store {kind} {value}, ptr addrspace(3) {there}, align {align}")
+        self.left[group.page] -= 1
+
+    def _close(self, text: Text) -> None:
+        """Copy the current page out, when all threads have laid their rows; then go on."""
+        text.do(BARRIER)
+        pages.copy_out(text, self.pages[self.current], self.sizes, self.form)
+        self.current += 1
+        if self.current < len(self.pages):
+            text.do(BARRIER)  # before it is written over
+
+    def finish(self, text: Text) -> None:
+        """Store narrow rows, of the states that there are."""
+        if not self.straight:
+            return
+        names = [self.work.use(text, k) for _, _, k in self.straight]
+        scalar = self.form.scalar
+        text.do("br i1 %is.state, label %straight, label %done")
+        text.lines.append("straight:")
+        for (result, i, _), name in zip(self.straight, names, strict=True):
+            row = text.emit(f"mul i64 %state, {self.sizes[result]}")
+            place = text.emit(f"add i64 {row}, {i}")
+            there = text.emit(f"getelementptr {scalar}, ptr addrspace(1) %r{result}, i64 {place}")
+            text.do(f"store {scalar} {name}, ptr addrspace(1) {there}")
+        text.do("br label %done")
+        text.lines.append("done:")
+        text.label = "done"
+
+
+def module(program: Program, dtype: str, limit: int) -> Module:
+    """The module of a program's kernel, for a card that gives a block ``limit`` bytes."""
+    form = FORMATS[dtype]
+    work = Arithmetic(program, form)
+    rows = Rows(work, limit)
+    shared = pages.shared_bytes(rows.pages, form)
+    text = Text()
+    text.lines += BEGIN.splitlines()
+    work.begin(text)
+    work.load_early(text)
+    rows.open(text)
+    for unit in rows.ordered(units(work.program)):
+        work.unit(text, unit)
+        rows.made(text, unit)
+    rows.finish(text)
+    text.do("ret void")
+    return Module(whole(text, parameters(program), capped(form, shared)), shared)
+
+
+def parameters(program: Program) -> list[str]:
+    """What the kernel takes."""
+    taken = [f"ptr addrspace(1) %a{i}, i64 %a{i}.stride" for i in range(len(program.inputs))]
+    given = [f"ptr addrspace(1) %r{i}" for i in range(len(program.shapes))]
+    return [*taken, *given, "i64 %count"]
+
+
+def capped(form: Format, shared: int) -> int | None:
+    """The most registers that a thread may have, where that gains speed.
+
+    A kernel without shared memory needs none: told a limit, the driver uses more than it would.
+    """
+    return REGISTERS if form.bits == 32 and 0 < shared <= SMALL else None
+
+
+def whole(text: Text, parameters: list[str], registers: int | None) -> str:
+    """The module of a function's text."""
+    lines = [HEAD, table(), far_angle()]
+    lines.append(f"define ptx_kernel void @kernel({', '.join(parameters)}) {{")
+    lines += [*text.lines, "}"]
+    if registers is not None:
+        lines.append("!nvvm.annotations = !{!1}")
+        lines.append(f'!1 = !{{ptr @kernel, !"maxnreg", i32 {registers}}}')
+    return "\n".join(lines)

@@ -1,0 +1,104 @@
+"""Steps of a simulation on a GPU, as LLVM text: a thread repeats a program, its state in registers.
+
+Some results of the program are arguments of its next round: the state. All other arguments are read
+in each round, from rows that may move on from round to round. Every so many rounds the results are
+stored. A round has the operations of the program, rounded alike: the bits are those of the program
+called again and again.
+
+The kernel takes, for each argument, an address, how many numbers lie from a state's row to the
+next, and from a round's to the next; then the addresses of the results, 0 for those that nobody
+wants; then the number of states, of rounds, and of rounds from one that is stored to the next.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from armdyn.program.llvm import units
+from armdyn.program.loops import loop
+from armdyn.program.program import Program
+from armdyn.program.ptx import BEGIN, Arithmetic, Module, whole
+from armdyn.program.sincos import FORMATS
+from armdyn.program.text import Text
+
+States = Sequence[tuple[int, int]]  # arguments, and the results that they are in the next round
+
+
+def module(program: Program, dtype: str, states: States) -> Module:
+    """The module of a kernel that repeats a program."""
+    form = FORMATS[dtype]
+    work = Arithmetic(program, form)
+    text = Text()
+    text.lines += BEGIN.splitlines()
+    work.begin(text)
+    begins = _begins([*program.inputs.values()])
+    ends = _begins([math.prod(shape) for shape in program.shapes])
+    sizes = [*program.inputs.values()]
+    carried = [begins[argument] + i for argument, _ in states for i in range(sizes[argument])]
+    following = [
+        program.outputs[ends[result] + i]
+        for argument, result in states
+        for i in range(sizes[argument])
+    ]
+    kinds = [(form.scalar, work.use(text, k)) for k in carried]
+    more = [("i64", "%every"), ("i64", "0")]  # rounds until the next that is stored; stored before
+    with loop(text, "0", "%rounds", 1, [*kinds, *more]) as rounds:
+        *state, left, row = rounds.values
+        work.values = dict(zip(carried, state, strict=True))
+        moving = {argument for argument, _ in states}
+        for i in set(range(len(sizes))) - moving:
+            work.move(text, f"%a{i}.now", f"%a{i}.row", rounds.index, f"%a{i}.step")
+        work.rows = [f"%a{i}.row" if i in moving else f"%a{i}.now" for i in range(len(sizes))]
+        for unit in units(program):
+            work.unit(text, unit)
+        left, row = _store(text, work, ends, left, row)
+        rounds.next = [*(work.use(text, k) for k in following), left, row]
+    text.do("ret void")
+    return Module(whole(text, _parameters(program), None), 0)
+
+
+def _begins(sizes: Sequence[int]) -> list[int]:
+    """Where each of several rows begins in all of them."""
+    return [sum(sizes[:i]) for i in range(len(sizes))]
+
+
+def _parameters(program: Program) -> list[str]:
+    taken = [
+        f"ptr addrspace(1) %a{i}, i64 %a{i}.stride, i64 %a{i}.step"
+        for i in range(len(program.inputs))
+    ]
+    given = [f"ptr addrspace(1) %r{i}" for i in range(len(program.shapes))]
+    return [*taken, *given, "i64 %count", "i64 %rounds", "i64 %every"]
+
+
+def _store(
+    text: Text, work: Arithmetic, ends: Sequence[int], left: str, row: str
+) -> tuple[str, str]:
+    """Store the results if their round is due; the rounds then left, and the rows then stored."""
+    program, scalar = work.program, work.form.scalar
+    names = [work.use(text, k) for k in program.outputs]
+    fewer = text.emit(f"sub i64 {left}, 1")
+    due = text.emit(f"icmp eq i64 {fewer}, 0")
+    wanted = text.emit(f"and i1 {due}, %is.state")
+    text.do(f"br i1 {wanted}, label %store, label %stored")
+    text.lines.append("store:")
+    rows = text.emit(f"mul i64 {row}, %count")
+    place = text.emit(f"add i64 {rows}, %state")
+    for result, shape in enumerate(program.shapes):
+        none = text.emit(f"icmp eq ptr addrspace(1) %r{result}, null")
+        text.do(f"br i1 {none}, label %after{result}, label %result{result}")
+        text.lines.append(f"result{result}:")
+        first = text.emit(f"mul i64 {place}, {math.prod(shape)}")
+        begin = text.emit(f"getelementptr {scalar}, ptr addrspace(1) %r{result}, i64 {first}")
+        for i in range(math.prod(shape)):
+            there = text.emit(f"getelementptr {scalar}, ptr addrspace(1) {begin}, i64 {i}")
+            text.do(f"store {scalar} {names[ends[result] + i]}, ptr addrspace(1) {there}")
+        text.do(f"br label %after{result}")
+        text.lines.append(f"after{result}:")
+    text.do("br label %stored")
+    text.lines.append("stored:")
+    text.label = "stored"
+    again = text.emit(f"select i1 {due}, i64 %every, i64 {fewer}")
+    one = text.emit(f"zext i1 {due} to i64")
+    return again, text.emit(f"add i64 {row}, {one}")

@@ -1,0 +1,116 @@
+"""What only a real GPU can tell; where there is none, these tests are left out."""
+
+import subprocess
+import sys
+import threading
+
+import numpy as np
+import pytest
+
+import armdyn
+from armdyn import DeviceError
+from armdyn.engine import cuda, gpu
+from benchmarks.gpu import Card, Question, differing, simulated
+
+pytestmark = pytest.mark.skipif(not gpu.available(), reason="no GPU here")
+
+MAIN = ("mass_matrix", "inverse_dynamics", "forward_dynamics", "regressor", "energy")
+
+
+@pytest.fixture(scope="module")
+def card():
+    return Card(0)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("quantity", MAIN)
+def test_a_quantity_has_the_bits_of_the_processor(card, quantity, dtype):
+    assert differing(card, quantity, dtype, 100_001) == 0
+
+
+@pytest.mark.parametrize("limit", [48 * 1024, 99 * 1024])
+def test_pages_have_the_bits_of_the_processor(card, monkeypatch, limit):
+    monkeypatch.setattr(gpu.ptx, "limit", lambda available: limit)
+    for quantity in ("regressor", "christoffel"):
+        assert differing(card, quantity, "float64", 1_000) == 0
+
+
+def test_steps_in_registers_run(card):
+    assert all(rate > 0 for rate in simulated(card, 1000, 10).values())
+
+
+def test_threads_launch_side_by_side(card):
+    asked, robot, wrong = Question("gravity"), armdyn.load("panda"), []
+    rng = np.random.default_rng(0)
+
+    def work(q):
+        own = Card(0)
+        with own.memory(q.nbytes, q.nbytes) as (given, taken):
+            own.send(q, given)
+            for _ in range(200):
+                asked.kernel.launch([(given, 7)], [taken], len(q), "float32", 0, 0)
+            own.wait()
+            found = own.fetch(taken, np.empty_like(q))
+        wrong.append((found != robot.gravity(q)).sum())
+
+    rows = [rng.uniform(-3, 3, (1000 + k, 7)).astype("float32") for k in range(8)]
+    threads = [threading.Thread(target=work, args=(q,)) for q in rows]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert wrong == [0] * 8
+
+
+def test_launches_leave_nothing_behind(card):
+    asked = Question("gravity")
+    with card.memory(7 * 4 * 32, 7 * 4 * 32) as (given, taken):
+        card.send(np.ones((32, 7), "float32"), given)
+        asked.kernel.launch([(given, 7)], [taken], 32, "float32", 0, 0)
+        card.wait()
+        before = card.free()
+        for _ in range(100_000):
+            asked.kernel.launch([(given, 7)], [taken], 32, "float32", 0, 0)
+        card.wait()
+        assert card.free() == before
+
+
+def test_a_device_that_is_not_there_is_named():
+    count = cuda.driver().devices
+    with pytest.raises(DeviceError, match=f"no GPU {count}; this machine has {count}"):
+        Question("gravity").kernel.launch([(0, 7)], [0], 1, "float32", count, 0)
+
+
+LOST = """
+import numpy as np
+from armdyn import DeviceError
+from benchmarks.gpu import Card, Question
+card, asked = Card(0), Question("gravity")
+try:
+    for _ in range(3):
+        asked.kernel.launch([(64, 7)], [64], 32, "float32", 0, 0)
+        card.wait()
+except DeviceError as trouble:
+    print(trouble)
+"""
+FORKED = """
+import os
+from armdyn import DeviceError
+from benchmarks.gpu import Card, Question
+card, asked = Card(0), Question("gravity")
+if os.fork() == 0:
+    try:
+        asked.kernel.launch([(0, 7)], [0], 1, "float32", 0, 0)
+    except DeviceError as trouble:
+        print(trouble, flush=True)
+    os._exit(0)
+os.wait()
+"""
+
+
+@pytest.mark.parametrize(
+    ("code", "message"), [(LOST, "the GPU no longer answers"), (FORKED, "was forked from one that")]
+)
+def test_processes_that_cannot_go_on_say_so(code, message):
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
+    assert message in done.stdout, done.stderr
