@@ -7,6 +7,8 @@ kept in the repository; ``living/NAME.html``, which ``armdyn view`` writes, goes
 from __future__ import annotations
 
 import re
+from contextlib import redirect_stdout
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
@@ -49,8 +51,10 @@ def write(app: Any) -> None:
         folder = Path(app.outdir) / "living"
         folder.mkdir(parents=True, exist_ok=True)
         for name in armdyn.robots():
-            if cli.main(["view", name, "--save", str(folder / f"{name}.html"), "--no-open"]):
-                log.warning("armdyn view %s failed", name)
+            command = ["view", name, "--save", str(folder / f"{name}.html"), "--no-open"]
+            with redirect_stdout(StringIO()):
+                if cli.main(command):
+                    log.warning("armdyn %s failed", " ".join(command))
 
 
 class LivingArm(Directive):

@@ -13,6 +13,7 @@ import pytest
 
 from armdyn import cli
 from armdyn.algorithms import catalogue
+from armdyn.quantities import QUANTITIES
 from docs import make_identification, make_methods, make_quantities
 from tests.c_compiler import CC
 
@@ -148,6 +149,11 @@ def test_the_table_of_quantities_is_fresh():
     """If not: python docs/make_quantities.py."""
     assert make_quantities.PAGE.read_text(encoding="utf-8") == make_quantities.page()
     assert make_quantities.table() in make_quantities.page()
+
+
+def test_every_formula_of_the_table_stands_in_a_sentence_of_the_code():
+    sentences = " ".join(quantity.sentence for quantity in QUANTITIES.values())
+    assert [plain for plain in make_quantities.FORMULAS if plain not in sentences] == []
 
 
 def test_the_catalogue_page_is_fresh():
