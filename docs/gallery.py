@@ -26,7 +26,7 @@ log = logging.getLogger(__name__)
 PAGES = Path(__file__).parent / "arms"
 QUANTITIES = ("mass_matrix", "bias", "inverse_dynamics", "forward_dynamics")
 BEND = 0.6  # rad: a stretched arm is a poor picture
-SIZE, MARGIN = 220, 18  # of a picture
+SIZE, MARGIN = 220, 28  # of a picture
 EYE = np.array([[-0.5, 0.85, 0.0], [0.25, 0.15, -0.95]])  # right and down, in base axes
 
 

@@ -7,6 +7,7 @@ is a megabyte of scripts from elsewhere. ``_static`` has the part of a font that
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from docutils import nodes
@@ -15,6 +16,8 @@ from docutils.utils.math.latex2mathml import tex2mathml
 from sphinx.util import logging
 
 log = logging.getLogger(__name__)
+ACCENTED = re.compile(r"\\(?:dot|ddot|hat|bar) *(?:\\[A-Za-z]+|\w)(?=[_^])")
+FUNCTION = re.compile(r"(\w *)?\\(sin|cos|log|det)(?![A-Za-z])( *(?=[\\\w]))?")
 
 
 def setup(app: Any) -> dict[str, Any]:
@@ -39,7 +42,23 @@ def display(writer: Any, node: nodes.math_block) -> None:
 def made(node: nodes.Element, as_block: bool) -> str:
     """The MathML of a node; a formula that cannot be read is a warning, and stays as it is."""
     try:
-        return str(tex2mathml(node.astext(), as_block=as_block))
+        return str(tex2mathml(mended(node.astext()), as_block=as_block))
     except MathError as error:
         log.warning("formula %s: %s", node.astext(), error, location=node)
         return f"<code>{nodes.unescape(node.astext())}</code>"
+
+
+def mended(tex: str) -> str:
+    """LaTeX as docutils reads it right.
+
+    It sets an index under an accented letter, not beside it, unless the letter stands in a group
+    with something else, be it nothing; and it sets no space around the names of functions.
+    """
+    braced = ACCENTED.sub(lambda found: f"{{{{}}{found[0]}}}", tex)
+    return FUNCTION.sub(spaced, braced)
+
+
+def spaced(found: re.Match[str]) -> str:
+    """A function's name with thin spaces where a letter stands beside it."""
+    before, name, after = found.groups()
+    return (f"{before}\\," if before else "") + f"\\{name}" + ("\\," if after is not None else "")

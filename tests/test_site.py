@@ -10,9 +10,10 @@ from tests.test_docs import BLOCK, PAGES
 
 pytest.importorskip("sphinx", reason="the site is made by Sphinx: install the extra docs")
 
+from docutils import nodes  # noqa: E402
 from docutils.utils.math.latex2mathml import tex2mathml  # noqa: E402
 
-from docs import gallery, links, measured  # noqa: E402
+from docs import gallery, links, mathml, measured  # noqa: E402
 
 FORMULA = re.compile(r"\$\$(.+?)\$\$|\$([^$\n]+(?:\n[^$\n]+)?)\$", re.S)
 CODE = re.compile(r"`[^`]+`")
@@ -22,12 +23,35 @@ CODE = re.compile(r"`[^`]+`")
 def test_every_formula_can_be_typeset(page):
     text = CODE.sub("", BLOCK.sub("", page.read_text(encoding="utf-8")))
     for display, inline in FORMULA.findall(text):
-        assert tex2mathml((display or inline).strip()).startswith("<math"), display or inline
+        assert tex2mathml(mathml.mended(display or inline).strip()).startswith("<math"), (
+            display or inline
+        )
+
+
+def typeset(tex):
+    return re.sub(r"\s+", "", mathml.made(nodes.math(tex, tex), as_block=False))
 
 
 def test_a_formula_becomes_what_it_says():
-    made = re.sub(r"\s+", "", tex2mathml(r"M(q)\,\ddot q = \tau"))
+    made = typeset(r"M(q)\,\ddot q = \tau")
     assert "<mi>M</mi>" in made and "<mi>τ</mi>" in made and "¨" in made
+
+
+@pytest.mark.parametrize("tex", [r"\dot q_k", r"\hat m_i", r"\dot\omega_0"])
+def test_an_index_stands_beside_an_accented_letter_not_under_it(tex):
+    made = typeset(tex)
+    assert "<msub>" in made and "munder" not in made
+
+
+def test_names_of_functions_stand_apart():
+    space = typeset(r"b\,c").count("<mspace")
+    assert typeset(r"b \cos q_2").count("<mspace") == 2 * space == 2
+    assert typeset(r"\cos(q)").count("<mspace") == 0
+
+
+def test_a_formula_that_cannot_be_read_is_a_warning(caplog):
+    assert typeset(r"\nonsense{x}") == r"<code>\nonsense{x}</code>"
+    assert "nonsense" in caplog.text
 
 
 @pytest.mark.parametrize("name", ["two_link", "scara"])
