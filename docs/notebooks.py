@@ -48,7 +48,7 @@ def markdown(path: Path) -> str:
         if printed:
             parts.append(f"{FENCE}text\n{printed.rstrip()}\n{FENCE}")
         if shown is not None:
-            parts.append(f"{FENCE}{{raw}} html\n{displayed(shown)}\n{FENCE}")
+            parts.append(f"{2 * FENCE}{{raw}} html\n{displayed(shown)}\n{2 * FENCE}")
     parts.append(f"{{download}}`This page as a notebook <{path.name}>`")
     return "\n\n".join(parts) + "\n"
 
