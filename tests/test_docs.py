@@ -1,19 +1,32 @@
 """The documentation holds: its blocks run and print what it says, its links lead somewhere."""
 
 import contextlib
+import importlib.util
 import io
 import re
 import shlex
+import subprocess
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from armdyn import cli
 from armdyn.algorithms import catalogue
+from armdyn.quantities import QUANTITIES
 from docs import make_identification, make_methods, make_quantities
+from tests.c_compiler import CC
 
 ROOT = Path(__file__).parents[1]
-PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+DOCS = ROOT / "docs"
+FOLDERS = (DOCS, DOCS / "tutorials")
+PAGES = [
+    *(ROOT / "README.md", ROOT / "CONTRIBUTING.md"),
+    *(page for folder in FOLDERS for page in sorted(folder.glob("*.md"))),
+]
+COMPILED = ("cc", "size", "./selftest", "./loop")  # commands that are run where there is a compiler
+LARGE = ("torch",)  # packages whose blocks are run where they are installed
+NOT_RUN = object()
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.M | re.S)
 CITED = re.compile(r"\[([A-Za-z]+\d{4}[a-z]?|kang)\]")
 NUMBER = re.compile(r"-?\d+\.?\d*(?:e[-+]\d+)?")
@@ -31,17 +44,29 @@ def run_python(text, names, page):
 
 
 def run_shell(text):
-    """The commands of armdyn, on a short stopwatch; what installs or compiles is not run."""
+    """The commands of armdyn, on a short stopwatch, and what compiles; what installs is not run."""
     for line in text.splitlines():
         words = shlex.split(line, comments=True)
         if words[:1] == ["armdyn"]:
             hurried = ["--seconds", "0.05"] if "compare" in words else []
             assert cli.main(words[1:] + hurried) == 0, line
+        elif words and words[0] in COMPILED:
+            done = subprocess.run(line, shell=True, capture_output=True, text=True)
+            assert done.returncode == 0, f"{line}: {done.stderr}"
+            print(done.stdout)
+
+
+def cannot_run(language, text):
+    """Whether a block needs what this machine does not have."""
+    if language == "python":
+        wanted = re.findall(r"^import (\w+)", text, re.M)
+        return any(importlib.util.find_spec(name) is None for name in wanted if name in LARGE)
+    return language == "sh" and CC is None and any(word in text.split() for word in COMPILED)
 
 
 def save(text):
     """A block whose first line is a comment with a file's name is that file."""
-    named = re.match(r"(?:<!--|#) (\S+\.(?:urdf|toml))\b", text)
+    named = re.match(r"(?:<!--|#|/\*) (\S+\.(?:urdf|toml|c))\b", text)
     if named:
         Path(named[1]).write_text(text, encoding="utf-8")
 
@@ -56,7 +81,11 @@ def outputs(page):
     names, printed = {"__name__": "docs"}, None
     for language, text in blocks(page):
         if language == "text":
-            yield text, printed
+            if printed is not NOT_RUN:
+                yield text, printed
+            continue
+        if cannot_run(language, text):
+            printed = NOT_RUN
             continue
         with contextlib.redirect_stdout(io.StringIO()) as out:
             if language == "python":
@@ -68,8 +97,17 @@ def outputs(page):
         printed = out.getvalue()
 
 
+@pytest.fixture
+def own_print_options():
+    """How arrays are printed is a page's own business."""
+    with np.printoptions():
+        yield
+
+
 @pages
-def test_blocks_run_and_print_what_the_page_says(page, tmp_path, monkeypatch, own_catalogue):
+def test_blocks_run_and_print_what_the_page_says(
+    page, tmp_path, monkeypatch, own_catalogue, own_print_options
+):
     monkeypatch.chdir(tmp_path)
     for said, printed in outputs(page):
         pattern = ".*".join(re.escape(plain(part)) for part in said.split("...\n"))
@@ -111,6 +149,11 @@ def test_the_table_of_quantities_is_fresh():
     """If not: python docs/make_quantities.py."""
     assert make_quantities.PAGE.read_text(encoding="utf-8") == make_quantities.page()
     assert make_quantities.table() in make_quantities.page()
+
+
+def test_every_formula_of_the_table_stands_in_a_sentence_of_the_code():
+    sentences = " ".join(quantity.sentence for quantity in QUANTITIES.values())
+    assert [plain for plain in make_quantities.FORMULAS if plain not in sentences] == []
 
 
 def test_the_catalogue_page_is_fresh():
