@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple, Unpack
+from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -21,6 +21,9 @@ from armdyn.robot.compiled import Axes
 from armdyn.robot.dynamics import Dynamics
 from armdyn.robot.kinematics import Kinematics
 from armdyn.robot.options import Options, checked, warn_if_approximate, with_options
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 Names = str | Sequence[str] | None
 
@@ -261,6 +264,21 @@ class Robot(Dynamics, Kinematics):
         ``derivative``.
         """
         return self._derive("hvp", quantity, wrt, options)
+
+    # To be looked at ------------------------------------------------------------------------
+
+    def plot(self, q: ArrayLike | None = None, path: str | Path | None = None) -> Any:
+        """A figure of the arm: links, joint axes, frames and centres of mass at a posture.
+
+        Needs matplotlib (``armdyn[plot]``).
+
+        Args:
+            q: positions (n,) [rad or m]; zero, or the nearest within the limits, if not given.
+            path: where to save it, if anywhere; the suffix chooses the format.
+        """
+        from armdyn.view.figure import draw
+
+        return draw(self.chain, q, path)
 
     # In other libraries -------------------------------------------------------------------------
 
