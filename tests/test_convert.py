@@ -76,6 +76,26 @@ def test_round_trips_keep_the_dynamics(name, tmp_path, capsys):
     assert [joint.name for joint in back.joints] == [joint.name for joint in chain.joints]
 
 
+def test_mjcf_and_xacro_are_read(capsys):
+    """Both become the URDF of an arm with the same torques."""
+    pytest.importorskip("mujoco", reason="needs MuJoCo: pip install 'armdyn[mjcf]'")
+    pytest.importorskip("xacro", reason="needs xacro: pip install 'armdyn[xacro]'")
+    body = '<inertial pos="0.1 0.02 -0.05" mass="1.5" diaginertia="0.02 0.03 0.025"/>'
+    Path("arm.xml").write_text(
+        f"""<mujoco><worldbody><body name="a"><joint name="j1" axis="0 1 0"/>{body}
+        <body name="b" pos="0.5 0 0"><joint name="j2" type="slide" axis="0 0 1"/>{body}</body>
+        </body></worldbody></mujoco>"""
+    )
+    Path("arm.xacro").write_text(
+        armdyn.load("panda").chain.to_urdf().replace("<robot ", '<robot xmlns:xacro="x" ')
+    )
+    for source, gravity in (("arm.xml", (0, 0, -9.81)), ("arm.xacro", (0, 0, -9.81))):
+        assert main(["convert", source, f"{source}.urdf"]) == 0
+        one, two = armdyn.load(source).chain, armdyn.load(f"{source}.urdf", gravity=gravity).chain
+        state = np.random.default_rng(0).uniform(-1, 1, (5, 3, one.n))
+        assert torques(two, state) == pytest.approx(torques(one, state), rel=0, abs=1e-12)
+
+
 # DH tables ----------------------------------------------------------------------------------------
 
 

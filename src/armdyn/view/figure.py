@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from armdyn.algorithms.kinematics import Placed, frames, named_frame
+from armdyn.algorithms.kinematics import IN_ITSELF, Placed, frames, named_frame
 from armdyn.chain.arm import Arm
 from armdyn.errors import ShapeError, cut, shorten
 from armdyn.output import files
@@ -44,8 +44,7 @@ def draw(chain: Chain, q: ArrayLike | None = None, path: str | Path | None = Non
     for name, kind, colour in (("revolute", "R", REVOLUTE), ("prismatic", "P", PRISMATIC)):
         half = AXIS[kind] * size
         _draw_axes(axes, chain, placed[1:], kind, f"axis of a {name} joint", colour, half)
-    base = Placed(*(np.eye(3)[:, k] for k in range(3)), np.zeros(3))  # type: ignore[arg-type]
-    _draw_frames(axes, [base, *placed[1:], tip], LENGTH * size)
+    _draw_frames(axes, [IN_ITSELF, *placed[1:], tip], LENGTH * size)
     _draw_masses(axes, chain, placed[1:])
     _write_names(axes, [*placed[1:], tip], [*map(str, range(1, chain.n + 1)), "tip"], 0.02 * size)
     middle = (skeleton.min(axis=0) + skeleton.max(axis=0)) / 2
