@@ -190,6 +190,10 @@ def test_what_a_urdf_has_no_place_for_is_said(capsys):
     said = capsys.readouterr().out.splitlines()
     assert said[0] == "puma.urdf" and "left out: a URDF has no place for the rotors" in said[1]
     assert sum("Coulomb friction that differs by direction" in line for line in said) == 6
+    assert main(["convert", "panda", "panda.urdf"]) == 0
+    said = capsys.readouterr().out
+    assert "they stand on: 'panda_finger_joint1', 'panda_finger_joint2'" in said
+    assert "left out: pictures, meshes and collision shapes of the URDF" in said
 
 
 @pytest.mark.parametrize(

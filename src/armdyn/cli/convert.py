@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 from armdyn.chain import Chain, writers
@@ -22,7 +22,7 @@ TABLES: dict[str, Callable[[DHText], str]] = {  # of joints alone
     ".tex": DHText.latex,
 }
 ARMS: dict[str, Callable[[Chain], Text]] = {
-    ".urdf": lambda chain: (chain.to_urdf(), writers.left_out(chain)),
+    ".urdf": lambda chain: (chain.to_urdf(), [*writers.left_out(chain), *merged(chain)]),
     ".toml": lambda chain: (chain.to_toml(), ()),
 }
 
@@ -55,6 +55,15 @@ def run(arguments: argparse.Namespace) -> None:
     print(path)
     for line in left_out:
         print(f"left out: {cut(line, 300)}")
+
+
+def merged(chain: Chain) -> Iterator[str]:
+    """What the file that an arm was read from may have had, and the arm has not."""
+    if chain.locked:
+        names = listed(shorten(name) for name, _ in chain.locked)
+        yield f"joints that do not move are part of the links they stand on: {names}"
+    if chain.file is not None:
+        yield "pictures, meshes and collision shapes of the URDF that the arm comes from"
 
 
 def written_as(chain: Chain, suffix: str, convention: str) -> Text:
