@@ -47,8 +47,8 @@ def run(arguments: argparse.Namespace) -> None:
     arrays = [np.asarray(x) for x in (found if isinstance(found, tuple) else (found,))]
     if arguments.json:
         results = {result.name: x for result, x in zip(asked.results, arrays, strict=True)}
-        shown = data(robot, arguments.quantity, state, results)
-        print(json.dumps(shown, indent=2, allow_nan=False))
+        whole = data(robot, arguments.quantity, state, results)
+        print(json.dumps(whole, indent=2, allow_nan=False))
         return
     screen = console()
     screen.print(asked.sentence)
@@ -93,7 +93,9 @@ def data(
 
 def plain(value: np.ndarray) -> Any:
     """An array as nested lists; None where it is infinite or not a number, which JSON has not."""
-    return np.where(np.isfinite(value), value.astype(object), None).tolist()
+    found = value.astype(object)
+    found[~np.isfinite(value)] = None
+    return found.tolist()
 
 
 def shown(robot: Robot, name: str, sizes: list[str], value: np.ndarray) -> list[Table | str]:
