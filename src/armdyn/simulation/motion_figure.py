@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 BANDS = ((0.0, 1.0, 0.12), (0.25, 0.75, 0.22))  # quantiles between which is drawn, opacity
 PLAIN: dict[str, Any] = {"frameon": False, "fontsize": "small", "borderaxespad": 0.2}
+STYLES = ("-", "--", ":", "-.")  # of ten joints each, for there are ten colours
 UNITS = {  # of revolute joints, of prismatic ones
     "position": ("rad", "m"),
     "speed": ("rad/s", "m/s"),
@@ -37,11 +38,11 @@ def draw(result: Result, path: str | Path | None, state: int | None) -> Any:
         rows = values.reshape(shape)[chosen]
         step = "post" if result.held and values is result.tau else None
         for i, joint in enumerate(result.robot.joint_names):
-            _draw_line(axes, result.t, rows[..., i], f"C{i % 10}", joint, step)
+            _draw_line(axes, result.t, rows[..., i], f"C{i % 10}", joint, step, STYLES[i // 10 % 4])
         axes.set_title(f"{name} [{_unit(name, result.robot.chain.kinds)}]", loc="left")
     for k, (name, values) in enumerate(zip(result.energy._fields, result.energy, strict=True)):
         rows = values.reshape(shape[:2])[chosen]
-        _draw_line(panels[3], result.t, rows, ("C0", "C1", "0.2")[k], name, None)
+        _draw_line(panels[3], result.t, rows, ("C0", "C1", "0.2")[k], name, None, "-")
     panels[3].set_title("energy [J]", loc="left")
     panels[3].legend(loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=3, **PLAIN)
     for axes in panels:
@@ -69,10 +70,16 @@ def _chosen(result: Result, state: int | None) -> slice | int:
 
 
 def _draw_line(
-    axes: Any, t: np.ndarray, rows: np.ndarray, colour: str, label: str, step: str | None
+    axes: Any,
+    t: np.ndarray,
+    rows: np.ndarray,
+    colour: str,
+    label: str,
+    step: str | None,
+    linestyle: str,
 ) -> None:
     """One state as a line; of several the median, in bands."""
-    style = {"color": colour, "label": label, "linewidth": 1.2}
+    style = {"color": colour, "label": label, "linewidth": 1.2, "linestyle": linestyle}
     drawstyle = f"steps-{step}" if step else "default"
     if rows.ndim == 1:
         axes.plot(t, rows, drawstyle=drawstyle, **style)
