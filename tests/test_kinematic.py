@@ -82,6 +82,23 @@ def test_masses_may_come_with_the_call():
     assert pytest.approx(whole.mass_matrix([0.3, -0.4]), rel=1e-14) == M
 
 
+def test_masses_are_identified_from_a_log():
+    """Of an arm whose description has none: the regressor is all that it takes."""
+    pytest.importorskip("scipy", reason="the low-pass filter is SciPy's")
+    whole = armdyn.load("two_link")
+    t = np.arange(0, 3, 0.01)
+    waves = np.array([[1.0, 0.7], [2.3, 3.1]])
+    q = np.sin(t[:, None] * waves[0]) + 0.5 * np.sin(t[:, None] * waves[1])
+    qd = np.cos(t[:, None] * waves[0]) * waves[0] + 0.5 * np.cos(t[:, None] * waves[1]) * waves[1]
+    qdd = -np.sin(t[:, None] * waves[0]) * waves[0] ** 2
+    qdd -= 0.5 * np.sin(t[:, None] * waves[1]) * waves[1] ** 2
+    log = armdyn.Log(t=t, q=q, qd=qd, qdd=qdd, tau=whole.inverse_dynamics(q, qd, qdd))
+    fixed = {"friction": False, "rotors": False, "offsets": False, "cutoff": None, "prior": None}
+    found = armdyn.identify(Robot(bare("two_link")), log, **fixed)
+    expected = {each.name: each.value for each in whole.minimal_parameters()}
+    assert {each.name: each.value for each in found.parameters} == pytest.approx(expected, abs=1e-9)
+
+
 def test_rotors_alone_are_dynamics():
     chain = bare("two_link").with_rotors(0.5)
     assert not chain.kinematic_only
