@@ -50,6 +50,7 @@ for command in cli.COMMANDS:
 FRONTS = {  # with what is quick
     **dict.fromkeys(("show", "simulate", "excite", "export"), ["two_link"]),
     "compare": ["two_link", "--quantity=gravity"],
+    "convert": ["two_link", "out.urdf"],
     "identify": ["two_link", "log.npz"],
 }
 value = st.one_of(

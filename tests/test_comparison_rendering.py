@@ -111,6 +111,20 @@ def test_bars_are_drawn(found, tmp_path, suffix):
     assert begin == b"\x89PNG\r\n\x1a\n" if suffix == "png" else b"<?xml" in begin
 
 
+def test_bars_say_what_colours_and_numbers_mean(found):
+    """Beside the panels, which the legend does not hide."""
+    pytest.importorskip("matplotlib")
+    figure = found.plot()
+    (legend,) = figure.legends
+    texts = [text.get_text() for text in legend.get_texts()]
+    assert texts[0] == "chosen: the cheapest" and "exact" in texts
+    assert texts[-2:] == ["pale: a call", "dark: a state in a batch"]
+    figure.canvas.draw()
+    for axes in figure.axes:
+        assert "operations" in axes.get_xlabel() or "time [ns]" in axes.get_xlabel()
+        assert not legend.get_window_extent().overlaps(axes.patch.get_window_extent())
+
+
 def test_progress_is_told_step_by_step(interpreted):
     steps = []
     robot = armdyn.load("two_link")

@@ -65,6 +65,19 @@ def test_one_number_stands_for_all_joints_and_nothing_for_zeros(capsys):
     assert np.array_equal(found, ROBOT.bias(np.full(6, 0.3), np.zeros(6)))
 
 
+def test_json_has_null_where_there_is_no_number(capsys):
+    """Stretched out the Panda is singular: its tip's inertia is infinite or not a number."""
+    state = ["--q", "0,0,0,0,0,0,0"]
+    assert main(["eval", "panda", "operational_inertia", *state, "--json"]) == 0
+    out = capsys.readouterr().out
+    found = json.loads(out, parse_constant=lambda name: pytest.fail(f"{name} is not JSON"))
+    assert None in np.ravel(found["results"]["Lambda"])
+    assert main(["eval", "two_link", "gravity", "--q", "nan,0", "--json"]) == 0
+    out = capsys.readouterr().out
+    found = json.loads(out, parse_constant=lambda name: pytest.fail(f"{name} is not JSON"))
+    assert found["arguments"]["q"] == [None, 0.0] and found["results"]["g"][0] is None
+
+
 @pytest.mark.parametrize(
     ("arguments", "complaint"),
     [

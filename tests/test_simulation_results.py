@@ -97,7 +97,7 @@ def test_a_file_appears_whole_or_not_at_all(run, tmp_path, monkeypatch, name):
 def test_plot_shows_positions_speeds_torques_and_energy(run, many, tmp_path):
     figure = run.plot(tmp_path / "run.svg")
     assert (tmp_path / "run.svg").stat().st_size > 10_000
-    titles = [axes.get_title().partition(" ")[0] for axes in figure.axes]
+    titles = [axes.get_title("left").partition(" ")[0] for axes in figure.axes]
     assert titles == ["position", "speed", "torque", "energy"]
     drawn = figure.axes[0].lines[2].get_ydata()
     np.testing.assert_array_equal(drawn, run.q[:, 2])

@@ -13,6 +13,8 @@ from armdyn.loaders import load as load_file
 from armdyn.loaders import urdf
 from tests.test_bad_input import ELBOW, GOOD, UPPER, in_joint
 
+FILE = "a .urdf, .xacro, .xml, .mjcf, .toml or .csv file"
+
 
 def test_file_of_100_megabytes_is_refused_unread(tmp_path):
     path = tmp_path / "arm.urdf"
@@ -36,8 +38,8 @@ def test_endless_file_is_read_no_further_than_the_limit(tmp_path):
         (None, "load takes a robot's name, a path .* or XML, not None"),
         (5, "load takes a robot's name, a path .* or XML, not 5"),
         ("a\0.urdf", r"cannot read 'a\\x00.urdf': embedded null"),
-        (Path("panda"), r"'panda' is no path to a .urdf or .toml file; load\('panda'\) is"),
-        (Path("arm.txt"), "'arm.txt' is no path to a .urdf or .toml file$"),
+        (Path("panda"), rf"'panda' is no path to {FILE}; load\('panda'\) is"),
+        (Path("arm.txt"), f"'arm.txt' is no path to {FILE}$"),
         (b"<robot/>", "the robot has no link"),
         ("puma56", "no robot named 'puma56'; did you mean 'puma560'"),
         ("x" * 5000, "no robot named 'xxx.{,100}; expected a path"),
@@ -50,7 +52,7 @@ def test_endless_file_is_read_no_further_than_the_limit(tmp_path):
         ),
         (b"<sdf/>", "expected <robot>: this is SDF, which armdyn does not read"),
         ("", "no robot named ''; expected a path"),
-        ("/", "/ is a directory; expected a .urdf or .toml file in it"),
+        ("/", f"/ is a directory; expected {FILE} in it"),
         (Path("x" * 5000 + ".urdf"), r"cannot read \.\.\. x{50,80}\.urdf: "),
         (b"panda", "not well-formed XML"),
     ],
@@ -83,7 +85,7 @@ def test_errors_name_the_file(tmp_path, name, text, message):
 def test_a_directory_is_called_one(tmp_path):
     for folder in (tmp_path, tmp_path / "arm.urdf"):
         folder.mkdir(exist_ok=True)
-        with pytest.raises(ModelError, match="is a directory; expected a .urdf or .toml file"):
+        with pytest.raises(ModelError, match=f"is a directory; expected {FILE}"):
             load_file(folder)
 
 

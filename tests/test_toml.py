@@ -344,7 +344,7 @@ LONG = "x" * 5000
         f"[[joint]]\nname = '{LONG}'\ntype = 'x'",
         f"[[joint]]\nname = '{LONG}'\nbb = 1\n{BODY}",
         f"[[joint]]\nname = '{LONG}'\nviscous = -1\n{BODY}",
-        f"name = '{LONG}'\n[[joint]]\nname = '{LONG}'\ntype = 'revolute'",
+        f"name = '{LONG}'\n[[joint]]\n{BODY}\n[[joint]]\nname = '{LONG}'\ntype = 'revolute'",
         f"[[joint]]\ntype = 'revolute'\nlink = {{name = '{LONG}', mass = -1, inertia = [1, 1, 1]}}",
         f"[[joint]]\n{BODY}\n[[frame]]\nname = '{LONG}'\nlink = 'lnk1'",
         "\n".join([f"[[joint]]\n{BODY}"] * 300 + ["[[frame]]\nname = 'f'\nlink = 'lnk1'"]),
@@ -368,7 +368,7 @@ def test_missing_parts_are_named():
         "": "the key 'joint' is missing; expected one table [[joint]] a joint",
         "joint = []": "joint must be one table [[joint]] a joint, not []",
         "[[joint]]": "joint 1: the key 'type' is missing; expected 'revolute' or 'prismatic'",
-        "[[joint]]\ntype = 'revolute'": "joint 'joint1' moves nothing that has inertia",
+        f"[[joint]]\n{BODY}\n[[joint]]\ntype = 'revolute'": "joint 'joint2' moves nothing that has",
         f"[[joint]]\nname = 'a'\n{BODY}\n[[joint]]\nname = 'a'\n{BODY}": "'a' is used twice",
         b"name = '\xff'": "not a TOML file",
     }.items():

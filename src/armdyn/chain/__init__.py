@@ -109,6 +109,12 @@ class Chain:
         return sum(link.inertia.mass for link in self.links)
 
     @property
+    def kinematic_only(self) -> bool:
+        """Whether no link has mass, nor every joint a rotor: then there are no dynamics."""
+        moved = all(joint.rotor_inertia for joint in self.joints)
+        return not moved and all(link.inertia.is_zero for link in self.links)
+
+    @property
     def parameters(self) -> np.ndarray:
         """The inertial parameters of all links in the order "pinocchio", shape (10 n,)."""
         return self.parameters_in("pinocchio").ravel()
@@ -350,7 +356,7 @@ class Chain:
             **rest: by keyword, in any order:
 
                 - ``joints``: a letter a joint, "R" or "P"; all revolute if not given.
-                - ``mass``: of each link (n,) [kg].
+                - ``mass``: of each link (n,) [kg]; without any the arm has no dynamics.
                 - ``com``: centre of mass of each link, in E_i (n, 3) [m].
                 - ``inertia``: tensor of each link in the axes of E_i (n, 3, 3), or its diagonal
                   (n, 3) [kg m^2].

@@ -31,7 +31,7 @@ class Finding(str):
 
 def findings(chain: Chain) -> list[str]:
     """All that keeps this arm from existing, in words."""
-    return bodies(chain) + motion(chain)
+    return bodies(chain) + ([] if chain.kinematic_only else motion(chain))
 
 
 def structure(chain: Chain) -> Iterator[str]:
@@ -122,7 +122,9 @@ def bodies(chain: Chain) -> list[str]:
 
 
 def massless(chain: Chain) -> list[str]:
-    """Links without mass that other links stand on: legal, worth a note."""
+    """Links without mass that other links stand on, or all of them: legal, worth a note."""
+    if chain.kinematic_only:
+        return ["no link has mass: the arm has poses and Jacobians, but no dynamics"]
     bare = [link.name for link in chain.links if link.inertia.is_zero]
     return [f"link {shorten(name)} has no mass" for name in bare]
 

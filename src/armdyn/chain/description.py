@@ -99,7 +99,7 @@ def renderables(chain: Chain) -> Iterator[RenderableType]:
             yield Text(f"note: {cut(note, NOTE)}", style="yellow")
     for finding in findings:
         yield Text(f"inconsistent: {cut(finding, NOTE)}", style="red")
-    if not findings:
+    if not findings and not chain.kinematic_only:
         yield Text("consistent: every link is a body that can exist, and every joint moves mass")
 
 

@@ -279,6 +279,8 @@ def _bodies(
             raise ModelError("give either parameters=, or mass=, com= and inertia=, not both")
         rows = given.column("parameters", parameters, (n, 10))
         return [Inertia.from_parameters(row, order) for row in rows]
+    if mass is None and com is None and inertia is None:
+        return [Inertia()] * n
     if mass is None:
         raise ModelError(
             "a chain needs the links' inertia: give mass=, com= and inertia=, or parameters="

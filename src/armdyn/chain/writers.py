@@ -12,9 +12,11 @@ from xml.sax.saxutils import quoteattr
 import numpy as np
 
 from armdyn.chain.checks import Finding
+from armdyn.chain.dh import EARTH
 from armdyn.chain.inertia import Inertia
 from armdyn.chain.parts import Joint, Link
 from armdyn.chain.pose import IDENTITY, Pose
+from armdyn.errors import listed, shorten
 
 if TYPE_CHECKING:
     from armdyn.chain import Chain
@@ -23,6 +25,7 @@ TENSOR = {  # where each attribute of a URDF's <inertia> stands
     **{"ixx": (0, 0), "ixy": (0, 1), "ixz": (0, 2)},
     **{"iyy": (1, 1), "iyz": (1, 2), "izz": (2, 2)},
 }
+HALVED = 1e-14  # relative: what halving and adding numbers leaves of nothing
 
 
 def to_toml(chain: Chain) -> str:
@@ -117,6 +120,23 @@ def to_urdf(chain: Chain) -> str:
     E_i. The format has no place for gravity, rotors, and friction that differs by direction.
     """
     return "\n".join(_urdf_lines(chain)) + "\n"
+
+
+def left_out(chain: Chain) -> Iterator[str]:
+    """What a URDF has no place for."""
+    if chain.gravity != EARTH:
+        yield f"a URDF has no place for gravity {chain.gravity}; load it with gravity="
+    rotors = [shorten(joint.name) for joint in chain.joints if joint.rotor_inertia]
+    if rotors:
+        yield f"a URDF has no place for the rotors of joints {listed(rotors)}; a .toml file has"
+    for joint in chain.joints:
+        middle = sum(joint.coulomb) / 2
+        if abs(middle) > HALVED * max(map(abs, joint.coulomb)):
+            yield (
+                f"a URDF has no place for Coulomb friction that differs by direction: joint "
+                f"{shorten(joint.name)} has {joint.coulomb[0]:.6g} and {joint.coulomb[1]:.6g}, of "
+                f"which {middle:.3g} is left out; a .toml file keeps it"
+            )
 
 
 def _urdf_lines(chain: Chain) -> Iterator[str]:

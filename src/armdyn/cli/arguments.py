@@ -17,7 +17,7 @@ def add_robot(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "robot",
         metavar="ROBOT",
-        help="a shipped arm's name, or a file in URDF, MJCF, xacro or TOML",
+        help="a shipped arm's name, or a file in URDF, MJCF, xacro, TOML or CSV (a DH table)",
     )
     command.add_argument("--base", metavar="LINK", help="the link of a URDF to stand on")
     command.add_argument("--tip", metavar="LINK", help="the link of a URDF where the chain ends")

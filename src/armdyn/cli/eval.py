@@ -47,7 +47,8 @@ def run(arguments: argparse.Namespace) -> None:
     arrays = [np.asarray(x) for x in (found if isinstance(found, tuple) else (found,))]
     if arguments.json:
         results = {result.name: x for result, x in zip(asked.results, arrays, strict=True)}
-        print(json.dumps(data(robot, arguments.quantity, state, results), indent=2))
+        whole = data(robot, arguments.quantity, state, results)
+        print(json.dumps(whole, indent=2, allow_nan=False))
         return
     screen = console()
     screen.print(asked.sentence)
@@ -80,14 +81,21 @@ def refuse_idle(arguments: argparse.Namespace) -> None:
 def data(
     robot: Robot, quantity: str, state: dict[str, np.ndarray], results: dict[str, np.ndarray]
 ) -> dict[str, Any]:
-    """What was computed as programs read it, in SI units and radians."""
+    """What was computed as programs read it, in SI units and radians; null is no finite number."""
     return {
         "robot": robot.name,
         "joints": list(robot.joint_names),
         "quantity": quantity,
-        "arguments": {name: value.tolist() for name, value in state.items()},
-        "results": {name: value.tolist() for name, value in results.items()},
+        "arguments": {name: plain(value) for name, value in state.items()},
+        "results": {name: plain(value) for name, value in results.items()},
     }
+
+
+def plain(value: np.ndarray) -> Any:
+    """An array as nested lists; None where it is infinite or not a number, which JSON has not."""
+    found = value.astype(object)
+    found[~np.isfinite(value)] = None
+    return found.tolist()
 
 
 def shown(robot: Robot, name: str, sizes: list[str], value: np.ndarray) -> list[Table | str]:

@@ -6,7 +6,9 @@ import argparse
 import json
 
 from armdyn.chain.description import data, renderables
-from armdyn.cli.arguments import add_robot, load
+from armdyn.cli.arguments import add_robot, load, numbers, position
+from armdyn.errors import MethodError
+from armdyn.output import files
 from armdyn.output.report import console
 
 HELP = "show an arm: joints, table, masses, limits, findings"
@@ -16,11 +18,21 @@ def add_options(command: argparse.ArgumentParser) -> None:
     """The options of the command."""
     add_robot(command)
     command.add_argument("--json", action="store_true", help="print JSON")
+    command.add_argument("--plot", metavar="FILE", help="draw a stick figure (.png, .svg, .pdf)")
+    command.add_argument("--q", metavar="LIST", type=numbers, help="where to draw it [rad or m]")
 
 
 def run(arguments: argparse.Namespace) -> None:
     """Show one arm."""
-    chain = load(arguments, check="warn").chain
+    if arguments.q is not None and not arguments.plot:
+        raise MethodError("--q says where the arm is drawn; add --plot FILE")
+    if arguments.plot:
+        files.check_picture(arguments.plot)
+    robot = load(arguments, check="warn")
+    if arguments.plot:
+        q = None if arguments.q is None else position(robot, "--q", arguments.q)
+        robot.plot(q, arguments.plot)
+    chain = robot.chain
     if arguments.json:
         print(json.dumps(data(chain), indent=2))
     else:

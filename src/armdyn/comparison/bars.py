@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from armdyn.comparison import Comparison
@@ -10,6 +11,13 @@ from armdyn.comparison.rendering import duration, title
 from armdyn.output import files
 
 CHOSEN, OTHER, WRONG, APPROXIMATE = "#2e8b57", "#1f5f99", "#c0392b", "#b8a038"
+MEANINGS = {
+    CHOSEN: "chosen: the cheapest",
+    OTHER: "exact",
+    APPROXIMATE: "approximate",
+    WRONG: "wrong",
+}
+PLAIN: dict[str, Any] = {"frameon": False, "fontsize": "small"}
 PALE = 0.4  # the opacity of the second bar of a pair
 
 
@@ -22,14 +30,28 @@ def draw(comparison: Comparison) -> Any:
         _operations(left, ranking)
         left.set_title(title(comparison, ranking), loc="left", parse_math=False)
         _times(right, ranking, comparison.batch)
+    rows = [row for ranking in comparison.rankings for row in _run(ranking)]
+    figure.legend(handles=list(_keys(rows)), loc="outside lower center", ncols=6, **PLAIN)
     return figure
+
+
+def _keys(rows: list[Measured]) -> Iterator[Any]:
+    """What the colours mean that are there, and the two bars of a pair."""
+    from matplotlib.patches import Patch
+
+    used = {_colour(row) for row in rows}
+    for colour, meaning in MEANINGS.items():
+        if colour in used:
+            yield Patch(color=colour, label=meaning)
+    yield Patch(color="0.3", alpha=PALE, label="pale: a call")
+    yield Patch(color="0.3", label="dark: a state in a batch")
 
 
 def _operations(axes: Any, ranking: Ranking) -> None:
     rows = _run(ranking)
     values = [row.operations for row in rows]
     _bars(axes, rows, values, list(map(str, values)))
-    axes.set_xlabel("operations on this arm")
+    axes.set_xlabel("operations on this arm, a division as 8")
 
 
 def _times(axes: Any, ranking: Ranking, batch: int) -> None:
@@ -39,7 +61,7 @@ def _times(axes: Any, ranking: Ranking, batch: int) -> None:
     _bars(axes, rows, calls, texts, alpha=PALE)
     axes.barh(range(len(rows)), states, color=list(map(_colour, rows)), height=0.5)
     axes.set_yticklabels([])
-    axes.set_xlabel(f"time [ns]: a call (pale), a state in a batch of {batch} (dark)")
+    axes.set_xlabel(f"time [ns], batches of {batch}")
 
 
 def _bars(

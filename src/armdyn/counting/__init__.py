@@ -62,7 +62,7 @@ from armdyn.program.program import Op, Program
 from armdyn.program.tables import Loop
 from armdyn.program.tape import Tape
 from armdyn.quantities import find, sizes
-from armdyn.quantities.tasks import Task, arguments, cheapest, formula
+from armdyn.quantities.tasks import Task, arguments, cheapest, check_inertia, formula
 
 Kind = Literal["literal", "folded", "shared", "program"]
 ON_HAND = "on hand"  # the mark of what shared counts do not charge
@@ -116,6 +116,9 @@ def count(
     for option, value in (("method", method), ("stage", stage)):
         if value is not None and not isinstance(value, str):
             raise MethodError(f"{option} is {shorten(value)}; expected a name")
+    if kind != "literal":
+        for name in as_names("quantities", quantity):
+            check_inertia(chain, name)
     jobs = _jobs(chain, quantity, method)
     if kind in ("shared", "program"):
         jobs = [_as_compiled(chain, job) for job in jobs]

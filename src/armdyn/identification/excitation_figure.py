@@ -34,9 +34,11 @@ def draw(excitation: Excitation, path: str | Path | None) -> Any:
         axes.set_title(f"{title}, in parts of its limit")
         axes.grid(alpha=0.25)
         axes.spines[["top", "right"]].set_visible(False)
-    drawn[0].legend(frameon=False, fontsize="small", ncols=4)
+    lines = drawn[0].get_lines()[: excitation.robot.n]
+    place: dict[str, Any] = {"loc": "outside lower center", "ncols": min(7, len(lines))}
+    figure.legend(handles=lines, frameon=False, fontsize="small", **place)
     drawn[2].set_xlabel("time [s]")
-    figure.suptitle(excitation.summary())
+    figure.suptitle(excitation.summary(), parse_math=False)
     if path is not None:
         files.save_picture(figure, path)
     return figure

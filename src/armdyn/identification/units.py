@@ -79,9 +79,11 @@ def doubts(robot: Robot, motions: Motions) -> list[str]:
     q, qd, qdd, tau = (np.concatenate(each) for each in zip(*motions.segments, strict=True))
     every = max(1, len(q) // ROWS)
     q, qd, qdd, tau = q[::every], qd[::every], qdd[::every], tau[::every]
+    found = list(_beyond_limits(robot, q))
+    if robot.chain.kinematic_only:  # there is nothing to compare with
+        return found
     weight = robot.gravity(q)
     motion = robot.inverse_dynamics(q, qd, qdd) - weight
-    found = list(_beyond_limits(robot, q))
     for i, name in enumerate(robot.joint_names):
         rest = [qd[:, i], np.sign(qd[:, i]), np.ones(len(q))]
         for cause, x, other in (("gravity", weight, motion), ("motion", motion, weight)):

@@ -7,18 +7,17 @@ identified body and the file's goes to the link that the joint moves, in that li
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 
 from armdyn.chain import Chain, Frame, Joint
-from armdyn.chain.dh import EARTH, SNAP
+from armdyn.chain.dh import SNAP
 from armdyn.chain.inertia import Inertia
 from armdyn.chain.limits import MAX_BYTES
 from armdyn.chain.parts import File
-from armdyn.chain.writers import TENSOR, inertial
-from armdyn.errors import IdentificationError, ModelError, cut, listed, shorten
+from armdyn.chain.writers import TENSOR, inertial, left_out
+from armdyn.errors import IdentificationError, ModelError, cut, shorten
 from armdyn.identification.spans import Edits
 from armdyn.loaders.markup import Element, parse
 from armdyn.loaders.normal_frames import ROUNDING
@@ -55,7 +54,7 @@ def save(
     if suffix == ".toml":
         text = chain.to_toml().encode()
     else:
-        notes += _homeless(chain)
+        notes += left_out(chain)
         file = chain.file
         if template is not None:
             file = File(os.fspath(template), SNAP if chain.file is None else chain.file.snap)
@@ -65,23 +64,6 @@ def save(
     with written(Path(path)) as place:
         place.write_bytes(text)
     return tuple(notes)
-
-
-def _homeless(chain: Chain) -> Iterator[str]:
-    """What a URDF has no place for."""
-    if chain.gravity != EARTH:
-        yield f"a URDF has no place for gravity {chain.gravity}; load it with gravity="
-    rotors = [shorten(joint.name) for joint in chain.joints if joint.rotor_inertia]
-    if rotors:
-        yield f"a URDF has no place for the rotors of joints {listed(rotors)}; a .toml file has"
-    for joint in chain.joints:
-        middle = sum(joint.coulomb) / 2
-        if abs(middle) > ROUNDING * max(map(abs, joint.coulomb)):
-            yield (
-                f"a URDF has no place for Coulomb friction that differs by direction: joint "
-                f"{shorten(joint.name)} has {joint.coulomb[0]:.6g} and {joint.coulomb[1]:.6g}, of "
-                f"which {middle:.3g} is left out; a .toml file keeps it"
-            )
 
 
 # Into a URDF --------------------------------------------------------------------------------

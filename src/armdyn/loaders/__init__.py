@@ -22,8 +22,10 @@ if TYPE_CHECKING:
 
 MODELS = os.path.join(os.path.dirname(os.path.dirname(__file__)), "models")
 SUFFIXES = (".toml", ".urdf")  # of arms that ship
-XML = (".urdf", ".xml", ".mjcf", ".xacro")
+XML = (".urdf", ".xacro", ".xml", ".mjcf")
+TABLES = {".toml": "toml", ".csv": "dh_table"}  # what a file of armdyn's own says
 OTHERS = {".sdf": "sdf", ".world": "sdf"}  # not read
+FILE = "a .urdf, .xacro, .xml, .mjcf, .toml or .csv file"
 
 
 def robots() -> tuple[str, ...]:
@@ -47,9 +49,10 @@ def load(
     snap: float | None = None,
     check: Literal["error", "warn"] = "error",
 ) -> Robot:
-    """A robot from a shipped arm's name, a path, or XML: URDF, MJCF, xacro, or armdyn's TOML.
+    """A robot from a shipped arm's name, a path, or XML: URDF, MJCF, xacro, TOML, a DH table.
 
-    MJCF needs MuJoCo (``armdyn[mjcf]``), a .xacro file xacro (``armdyn[xacro]``).
+    MJCF needs MuJoCo (``armdyn[mjcf]``), a .xacro file xacro (``armdyn[xacro]``). An arm none of
+    whose links has mass has poses and Jacobians, and no dynamics.
 
     Args:
         source: what to load.
@@ -66,11 +69,12 @@ def load(
         ModelError: if the source cannot be read, or describes no physical arm.
     """
     read = _read(source)
-    if read.kind == "toml":
+    if read.kind in TABLES.values():
         locks = lock is not None and not (isinstance(lock, Mapping) and len(lock) == 0)
         if base is not None or tip is not None or locks:
+            form = "TOML" if read.kind == "toml" else "a DH table"
             raise ModelError(
-                f"{read.label}base=, tip= and lock= choose a chain of a URDF; this is TOML"
+                f"{read.label}base=, tip= and lock= choose a chain of a URDF; this is {form}"
             )
         options: dict[str, Any] = {"gravity": gravity, "snap": snap}
     else:
@@ -101,8 +105,7 @@ def _read(source: str | bytes | os.PathLike[str]) -> Source:
         return Source(source, kind=_kind(source))
     if not isinstance(source, str | os.PathLike):
         raise ModelError(
-            "load takes a robot's name, a path to a .urdf or .toml file, or XML, not "
-            + shorten(source)
+            f"load takes a robot's name, a path to {FILE}, or XML, not {shorten(source)}"
         )
     if isinstance(source, str) and source.lstrip("\ufeff \t\r\n").startswith("<"):
         return Source(source, kind=_kind(source.encode()))
@@ -115,8 +118,8 @@ def _read(source: str | bytes | os.PathLike[str]) -> Source:
     try:
         path = Path(source)
         if source and os.path.isdir(path):  # which a name that no file can have is not
-            raise ModelError(f"{_shown(path)} is a directory; expected a .urdf or .toml file in it")
-        if path.suffix.lower() not in (".toml", *XML):
+            raise ModelError(f"{_shown(path)} is a directory; expected {FILE} in it")
+        if path.suffix.lower() not in (*TABLES, *XML):
             raise ModelError(_unknown(source, path))
         return _read_file(path)
     except OSError as error:
@@ -136,8 +139,8 @@ def _read_file(path: Path) -> Source:
     if not text.strip():
         raise ModelError(f"{_shown(path)} is empty; expected an arm in URDF, MJCF or TOML")
     label, suffix = f"{cut(path.name)}: ", path.suffix.lower()
-    if suffix == ".toml":
-        return Source(text, path.stem, "toml", label)
+    if suffix in TABLES:
+        return Source(text, path.stem, TABLES[suffix], label)
     if suffix == ".xacro":
         from armdyn.loaders.xacro import expanded
 
@@ -167,8 +170,8 @@ def _unknown(source: str | os.PathLike[str], path: Path) -> str:
         return f"{_shown(path)} is {FOREIGN[OTHERS[path.suffix.lower()]]}"
     if not isinstance(source, str):
         hint = f"; load({str(path)!r}) is the shipped arm" if str(path) in robots() else ""
-        return f"{shorten(str(path))} is no path to a .urdf or .toml file{hint}"
+        return f"{shorten(str(path))} is no path to {FILE}{hint}"
     return (
-        f"no robot named {shorten(source)}; {meant(source, robots())}expected a path to a .urdf or "
-        f".toml file, or one of: {listed(robots())}"
+        f"no robot named {shorten(source)}; {meant(source, robots())}expected a path to {FILE}, "
+        f"or one of: {listed(robots())}"
     )

@@ -12,7 +12,7 @@ from rich.progress import Progress, TextColumn
 from rich.table import Table
 from rich.text import Text
 
-from armdyn.output import fitting
+from armdyn.output import wide_tables
 
 WIDTH = 100  # columns where nobody says how many,
 NARROWEST = 40  # and the fewest that tables are made for
@@ -32,7 +32,7 @@ class Screen(Console):
         if not isinstance(part, Table):
             self.print(part)
             return
-        for k, piece in enumerate(fitting.parts(self, part, names)):
+        for k, piece in enumerate(wide_tables.parts(self, part, names)):
             if k and not piece.show_edge:  # whose lines are empty
                 self.print()
             self.print(piece)

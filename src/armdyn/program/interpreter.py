@@ -6,6 +6,7 @@ import math
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -35,23 +36,33 @@ def evaluate(program: Program, inputs: Mapping[str, Sequence[Scalar]]) -> Any:
     if shape:
         given = [np.array(np.broadcast_to(x, shape)) for x in given]
     rules = ARRAY_RULES if shape else RULES
-    values: list[Scalar] = []
     with np.errstate(all="ignore"):  # infinite and undefined numbers are numbers too
-        for k, (op, args, value) in enumerate(program.instructions):
-            if op is Op.INPUT:
-                values.append(given[k])
-            elif op is Op.CONSTANT:
-                values.append(np.full(shape, value) if shape else value)
-            elif isinstance(value, Loop):
-                operands = [values[arg] for arg in args]
-                values.append(value.unrolled(operands, lambda op, *x: rules[op](*x)))
-            elif op is Op.PART:
-                values.append(values[args[0]][value])
-            else:
-                values.append(rules[op](*(values[arg] for arg in args)))
-    numbers = (values[k] for k in program.outputs)
+        numbers = iter(executed(program, given, partial(np.full, shape) if shape else float, rules))
     results = tuple(nested(numbers, shape) for shape in program.shapes)
     return results[0] if len(results) == 1 else results
+
+
+def executed(
+    program: Program,
+    given: Sequence[Scalar],
+    constant: Callable[[float], Scalar],
+    rules: Mapping[Op, Callable[..., Scalar]],
+) -> list[Scalar]:
+    """All numbers that a program gives, of all that it is given, by a rule for each operation."""
+    values: list[Scalar] = []
+    for k, (op, args, value) in enumerate(program.instructions):
+        if op is Op.INPUT:
+            values.append(given[k])
+        elif op is Op.CONSTANT:
+            values.append(constant(value))
+        elif isinstance(value, Loop):
+            operands = [values[arg] for arg in args]
+            values.append(value.unrolled(operands, lambda op, *x: rules[op](*x)))
+        elif op is Op.PART:
+            values.append(values[args[0]][value])
+        else:
+            values.append(rules[op](*(values[arg] for arg in args)))
+    return [values[k] for k in program.outputs]
 
 
 def nested(numbers: Iterator[Scalar], shape: tuple[int, ...]) -> Any:

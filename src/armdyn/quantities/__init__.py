@@ -309,6 +309,11 @@ def find(quantity: str) -> Quantity:
     return QUANTITIES[quantity]
 
 
+def needs_inertia(quantity: str) -> bool:
+    """Whether a quantity depends on the links' inertia, so that a call may give that."""
+    return "parameters" in find(quantity).at_call
+
+
 def sizes(n: int, names: Iterable[str]) -> dict[str, int]:
     """How many numbers each of these arguments has, on an arm of n joints."""
     return {name: math.prod(ARGUMENTS[name].shape(n)) for name in names}

@@ -14,7 +14,7 @@ from armdyn.algorithms import catalogue
 from armdyn.algorithms.method import Method, without_centres
 from armdyn.chain import Chain
 from armdyn.chain.at_call import NOTHING, AtCall, loaded_link
-from armdyn.errors import MethodError, TraceError, listed, shorten, unknown
+from armdyn.errors import MethodError, ModelError, TraceError, cut, listed, shorten, unknown
 from armdyn.program.passes import cost, drop_unused
 from armdyn.program.program import Program
 from armdyn.program.tape import record
@@ -27,6 +27,7 @@ from armdyn.quantities import (
     choice,
     find,
     given_to,
+    needs_inertia,
     sizes,
 )
 from armdyn.spatial import Scalar
@@ -82,6 +83,7 @@ class Task(NamedTuple):
     def settled(self, chain: Chain) -> Task:
         """This task with its method named, and everything in it checked against the chain."""
         asked = find(self.quantity)
+        check_inertia(chain, self.quantity, self.given)
         if asked.framed:
             chain.find_frame(self.frame)
         self.check_given(chain)
@@ -112,6 +114,17 @@ class Task(NamedTuple):
         if "payload" in self.given:
             loaded_link(chain, self.payload_frame)
         chain.find_frame(self.wrench_frame)
+
+
+def check_inertia(chain: Chain, quantity: str, given: Sequence[str] = ()) -> None:
+    """Refuse what depends on the links' inertia where no link has any, and none is given."""
+    if chain.kinematic_only and needs_inertia(quantity) and "parameters" not in given:
+        bare = listed(shorten(link.name) for link in chain.links)
+        able = listed(name for name in QUANTITIES if not needs_inertia(name))
+        raise ModelError(
+            f"{cut(chain.name)} has no {quantity}: links {bare} have no mass and no inertia; "
+            f"without them an arm has {able}"
+        )
 
 
 def check_arguments(
@@ -249,7 +262,10 @@ def quantities_of(chain: Chain) -> list[str]:
     """The quantities that this arm has, at its tip where they are those of a frame."""
     arm = chain.on(float)
     return [
-        name for name, each in QUANTITIES.items() if not (each.refuses and each.refuses(arm, None))
+        name
+        for name, each in QUANTITIES.items()
+        if not (each.refuses and each.refuses(arm, None))
+        and not (chain.kinematic_only and needs_inertia(name))
     ]
 
 
@@ -263,6 +279,7 @@ def cheapest(
     """The name of the method that ``choice.choose`` takes on this arm, of what programs cost."""
     if find(quantity).function:
         raise MethodError(f"{quantity} has one method only; several have: {listed(SEVERAL)}")
+    check_inertia(chain, quantity, given)
     task = Task(quantity, given=given, payload_frame=payload_frame)
 
     def price(method: Method) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple, Unpack
+from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -17,9 +17,13 @@ from armdyn.errors import MethodError, as_names
 from armdyn.quantities import find
 from armdyn.quantities.tasks import Task, cheapest, check_arguments, program_cost
 from armdyn.quantities.users import refusal
+from armdyn.robot.compiled import Axes
 from armdyn.robot.dynamics import Dynamics
 from armdyn.robot.kinematics import Kinematics
 from armdyn.robot.options import Options, checked, warn_if_approximate, with_options
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 Names = str | Sequence[str] | None
 
@@ -260,6 +264,70 @@ class Robot(Dynamics, Kinematics):
         ``derivative``.
         """
         return self._derive("hvp", quantity, wrt, options)
+
+    # To be looked at ------------------------------------------------------------------------
+
+    def plot(self, q: ArrayLike | None = None, path: str | Path | None = None) -> Any:
+        """A figure of the arm: links, joint axes, frames and centres of mass at a posture.
+
+        Needs matplotlib (``armdyn[plot]``).
+
+        Args:
+            q: positions (n,) [rad or m]; zero, or the nearest within the limits, if not given.
+            path: where to save it, if anywhere; the suffix chooses the format.
+        """
+        from armdyn.view.figure import draw
+
+        return draw(self.chain, q, path)
+
+    # In other libraries -------------------------------------------------------------------------
+
+    def casadi(self, quantity: str, **options: Unpack[Options]) -> Any:
+        """A quantity as a ``casadi.Function``, for optimisation; CasADi differentiates it itself.
+
+        Its arguments and results have the names and the order that armdyn gives them, of one
+        state: columns of n numbers in; columns, matrices or single numbers out. A result of three
+        indices comes as a matrix (n, n n), the last index running fastest. Needs CasADi
+        (``armdyn[casadi]``).
+
+        Args:
+            quantity: its name.
+            options: those of ``derivative``: ``method=``, ``frame=``, ``axes=``, ``friction=``,
+                and ``arguments=`` for what the function takes besides the state.
+        """
+        from armdyn.export.casadi import function
+
+        return function(self.chain, with_options(quantity, options))
+
+    def symbolic(
+        self,
+        quantity: str,
+        *,
+        parameters: bool = False,
+        names: Sequence[str] | None = None,
+        frame: str | None = None,
+        axes: Axes = "base",
+    ) -> Any:
+        """The closed form of a quantity in SymPy, without friction, which prints any language.
+
+        A matrix, or a column of n; a result of three indices is an array, one of none an
+        expression; several come as a tuple. Speeds, accelerations and torques are qdot1, qddot1,
+        tau1 and so on. Needs SymPy (``armdyn[symbolic]``).
+
+        Args:
+            quantity: its name; those that are derivatives SymPy makes of the others.
+            parameters: whether masses, centres of mass, inertias, lengths, rotors and gravity get
+                names in place of numbers: m1, cx1, Ixx1, b2, d2, Im1, g; what is zero stays zero.
+                ``armdyn.export.symbolic.values(robot)`` has their numbers.
+            names: of the joints' variables; q1, q2, ... if not given.
+            frame: of a quantity that has one; the tip if not given.
+            axes: "base" or "frame", as ``jacobian`` has it.
+        """
+        from armdyn.export.symbolic import closed_form
+
+        return closed_form(
+            self.chain, quantity, parameters=parameters, names=names, frame=frame, axes=axes
+        )
 
     def _derive(
         self, kind: str, quantity: str, wrt: Names, options: Mapping[str, Any]

@@ -151,12 +151,14 @@ class Result:
             for t, row in zip(self.t.tolist(), rows.tolist(), strict=True):
                 yield [*([state] if batch else []), t, *row]
 
-    def plot(self, path: str | Path | None = None, state: int = 0) -> Any:
-        """A figure of positions, speeds, torques and energy over time, of one state of a batch.
+    def plot(self, path: str | Path | None = None, state: int | None = None) -> Any:
+        """A figure of positions, speeds, torques and energy over time.
+
+        A batch is drawn as bands: the median, between quartiles, between the least and the most.
 
         Args:
             path: where to save it, if anywhere; the suffix chooses the format.
-            state: which of a batch, counted in C order.
+            state: one state of a batch, counted in C order, in place of all.
         """
         from armdyn.simulation.motion_figure import draw
 

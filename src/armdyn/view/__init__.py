@@ -1,0 +1,1 @@
+"""Arms to look at: the stick figure, the page."""
