@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple, Unpack
+from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -20,6 +20,9 @@ from armdyn.quantities.users import refusal
 from armdyn.robot.dynamics import Dynamics
 from armdyn.robot.kinematics import Kinematics
 from armdyn.robot.options import Options, checked, warn_if_approximate, with_options
+
+if TYPE_CHECKING:
+    from armdyn.view import Page
 
 Names = str | Sequence[str] | None
 
@@ -125,6 +128,15 @@ class Robot(Dynamics, Kinematics):
         ``.minimal`` is False where, without gravity, they are sufficient but not the fewest.
         """
         return MinimalParameters(self.chain)
+
+    def view(self) -> Page:
+        """A page with this arm in three dimensions, to be moved, dragged and simulated.
+
+        A notebook shows it; elsewhere ``.save("arm.html")`` writes it, whole in one file.
+        """
+        from armdyn.view import view  # most robots are never looked at
+
+        return view(self)
 
     # How it is computed ---------------------------------------------------------------------
 
