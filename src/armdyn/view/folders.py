@@ -34,29 +34,27 @@ class Folders:
         if "\0" in name:
             raise ModelError(f"mesh {shorten(name)} is no name of a file")
         outside = False
-        for folder, rest in self._candidates(name):
+        for root, folder, rest in self._candidates(name):
             path = (folder / rest).resolve()  # what links lead to counts
-            if not path.is_relative_to(folder):
+            if not path.is_relative_to(root):
                 outside = True
             elif path.is_file():
                 return path
         why = "lies outside the arm's folders" if outside else "is not there"
         raise ModelError(f"mesh {shorten(name)} {why}")
 
-    def _candidates(self, name: str) -> list[tuple[Path, str]]:
-        """Folders, and what to look for in them."""
+    def _candidates(self, name: str) -> list[tuple[Path, Path, str]]:
+        """Folders that must hold the file, those it is looked for from, and its name there."""
         scheme, separator, rest = name.partition("://")
         if not separator:
-            return [(folder, name) for folder in (self.own, self.package)]
+            return [(self.package, folder, name) for folder in (self.own, self.package)]
         if scheme == "file":
-            return [(self.package, unquote(urlsplit(name).path))]
+            return [(self.package, self.package, unquote(urlsplit(name).path))]
         if scheme not in ("package", "model"):
-            raise ModelError(
-                f"mesh {shorten(name)} is not in a file; expected package:// or a path"
-            )
+            raise ModelError(f"mesh {shorten(name)} is in no file; expected package:// or a path")
         package, _, inside = rest.partition("/")
-        found = [(self.package, inside), (self.own, rest), (self.own, inside)]
+        tried = [(self.package, inside), (self.own, rest), (self.own, inside)]
         beside = self.package.parent / package
         if package not in ("", ".", "..") and (beside / MANIFEST).is_file():
-            found.insert(0, (beside.resolve(), inside))
-        return found
+            tried.insert(0, (beside.resolve(), inside))
+        return [(folder, folder, file) for folder, file in tried]

@@ -85,8 +85,18 @@ def _obj(data: bytes) -> Mesh:
 
 def welded(mesh: Mesh) -> Mesh:
     """The same triangles on points that are listed once, without triangles that are lines."""
-    points, places = np.unique(mesh.points, axis=0, return_inverse=True)
-    return Mesh(points, _proper(places.reshape(-1)[mesh.triangles]))
+    first, places = _distinct(mesh.points)
+    return Mesh(mesh.points[first], _proper(places[mesh.triangles]))
+
+
+def _distinct(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Where each row stands first, and which of these every row is."""
+    order = np.lexsort(rows.T)
+    new = np.ones(len(rows), dtype=bool)
+    new[1:] = (rows[order[1:]] != rows[order[:-1]]).any(axis=1)
+    places = np.empty(len(rows), dtype=int)
+    places[order] = np.cumsum(new) - 1
+    return order[new], places
 
 
 def clustered(mesh: Mesh, cells: int) -> Mesh:
@@ -107,7 +117,7 @@ def simplified(mesh: Mesh, most: int) -> Mesh | None:
     """The mesh itself, or the finest clustering of it with at most so many triangles."""
     if len(mesh.triangles) <= most:
         return mesh
-    cells = FINEST
+    cells = min(FINEST, int(3 * most**0.5))  # a finer grid has more triangles on any surface
     while cells >= COARSEST:
         coarse = clustered(mesh, cells)
         if 0 < len(coarse.triangles) <= most:
@@ -132,8 +142,7 @@ def _proper(triangles: np.ndarray) -> np.ndarray:
     kept = triangles[(a != b) & (b != c) & (c != a)]
     if not len(kept):
         return kept.reshape(0, 3)
-    _, first = np.unique(np.sort(kept, axis=1), axis=0, return_index=True)
-    return kept[np.sort(first)]
+    return kept[np.sort(_distinct(np.sort(kept, axis=1))[0])]
 
 
 def as_data(mesh: Mesh) -> dict[str, Any]:

@@ -81,7 +81,8 @@ def _short(text: str) -> str:
     """The same function in fewer letters: there is no string in it, and no comment."""
     text = re.sub(r"\n +", "\n", text)
     text = re.sub(r" ([=*/+<?:-]) ", r"\1", text)
-    return text.replace(";\nconst ", ",\n")
+    declared = r"^(const v.*);\n(?=const v)"  # one const declares all that follow one another
+    return re.sub(r"(?<=,\n)const ", "", re.sub(declared, r"\1,\n", text, flags=re.M))
 
 
 def _script(chain: Chain, kept: Sequence[Written]) -> str:

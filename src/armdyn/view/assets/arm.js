@@ -68,6 +68,16 @@ export class ArmScene {
     }
   }
 
+  /** The middle of the arm as it stands, upright, and how far it reaches from there. */
+  extent() {
+    this.root.updateMatrixWorld(true);
+    const points = [this.root, ...this.links, this.tip].map((x) => new THREE.Vector3().setFromMatrixPosition(x.matrixWorld));
+    const low = points.reduce((a, p) => a.min(p), points[0].clone());
+    const high = points.reduce((a, p) => a.max(p), points[0].clone());
+    const centre = low.add(high).multiplyScalar(0.5);
+    return [centre, Math.max(...points.map((p) => p.distanceTo(centre)), 0.3 * this.arm.reach)];
+  }
+
   get pickable() {
     return [...this.layers.capsules, ...this.layers.shapes].filter((thing) => thing.visible);
   }
@@ -79,7 +89,7 @@ export class ArmScene {
   }
 
   radius(i) {
-    return this.thickness * (1 - (0.45 * i) / Math.max(this.links.length - 1, 1));
+    return this.thickness * (1 - (0.35 * i) / Math.max(this.links.length - 1, 1));
   }
 
   drawCapsules() {
@@ -93,8 +103,9 @@ export class ArmScene {
       const [joint, r] = [arm.joints[i], this.radius(i)];
       this.drawPath(i, link.path, r, m.link);
       if (joint.kind === "R") {
-        this.add("capsules", i, drum(joint.node, 1.28 * r, 2.7 * r, m.joint));
-        this.add("capsules", i, drum(joint.node, 1.34 * r, 0.35 * r, m.ring));
+        const wide = this.radius(Math.max(i - 1, 0)); // it shows on the link before
+        this.add("capsules", i, drum(joint.node, 1.28 * wide, 2.7 * wide, m.joint));
+        this.add("capsules", i, drum(joint.node, 1.34 * wide, 0.35 * wide, m.ring));
       } else {
         const [low, high] = joint.rod;
         this.add("capsules", i, capsule([0, 0, low], [0, 0, high], 0.6 * r, m.ring));
@@ -147,6 +158,7 @@ export class ArmScene {
       this.materials.handle,
     );
     this.handle.userData = { link: last, tip: true };
+    this.handle.renderOrder = 3; // seen through the link it may stand in
     this.tip.add(this.handle);
     const marks = triad(0.12 * this.arm.reach);
     this.layers.frames.push(marks);
@@ -194,11 +206,11 @@ function materials() {
     link: plain(0xe8e6e1),
     joint: plain(0x47515c, { roughness: 0.45, metalness: 0.2 }),
     ring: plain(0x1f8a9e, { roughness: 0.4 }),
-    handle: plain(0xe8833a, { emissive: 0x7a3a0e, emissiveIntensity: 0.5 }),
+    handle: plain(0xf08a3c, { emissive: 0xa04a10, emissiveIntensity: 0.7, depthTest: false, transparent: true }),
     ghost: plain(0x1f8a9e, { ...clear, opacity: 0.22 }),
     axis: new THREE.LineDashedMaterial({ color: 0x3a6fd8, dashSize: 0.02, gapSize: 0.012 }),
     centre: new THREE.MeshBasicMaterial({ color: 0xd6493f, depthTest: false, transparent: true, opacity: 0.9 }),
-    inertia: plain(0x8a63d2, { ...clear, opacity: 0.38 }),
+    inertia: plain(0x9a78e0, { ...clear, opacity: 0.3, emissive: 0x5a3fa0, emissiveIntensity: 0.6 }),
     coloured: ([r, g, b, opacity]) =>
       plain(new THREE.Color().setRGB(r, g, b), { opacity, transparent: opacity < 1 }),
     faceted: (material) => Object.assign(material.clone(), { flatShading: true, side: THREE.DoubleSide }),

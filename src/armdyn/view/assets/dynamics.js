@@ -1,7 +1,6 @@
 // The arm's dynamics by the formulations that were chosen: programs that armdyn has written.
 import { solve } from "./kinematics.js";
 
-
 /** Forward dynamics made of the chosen M and bias, in place of a program of its own. */
 export const FROM_PARTS = "from M and b";
 

@@ -37,7 +37,7 @@ export class JointCard {
       const value = Number(number.value) / this.factor(joint);
       if (Number.isFinite(value)) this.onChange(i, Math.min(upper, Math.max(lower, value)));
     });
-    const name = element("label", { htmlFor: slider.id, title: joint.name }, joint.name);
+    const name = element("label", { htmlFor: slider.id, title: joint.name }, joint.label);
     const said = unlimited ? "no limit" : "";
     const unit = element("span", { className: "faint unit" });
     const mark = element("span", { className: "mark", hidden: true });
@@ -71,7 +71,8 @@ export class JointCard {
       }
       const part = (q[i] - row.lower) / (row.upper - row.lower);
       row.mark.hidden = !target;
-      row.mark.style.left = `${100 * Math.min(1, Math.max(0, part))}%`;
+      // The middle of a slider's thumb stays half a thumb, 8 pixels, within its track.
+      row.mark.style.left = `calc(8px + (100% - 16px) * ${Math.min(1, Math.max(0, part))})`;
       row.whole.classList.toggle("beyond", q[i] < row.lower - 1e-9 || q[i] > row.upper + 1e-9);
     });
     this.tip.forEach((input, k) => {

@@ -4,7 +4,7 @@ import { Dynamics } from "./dynamics.js";
 import { Simulation } from "./simulate.js";
 import { ArmScene, LAYERS } from "./arm.js";
 import { Stage } from "./stage.js";
-import { History, Plot, byId, element, short } from "./plots.js";
+import { History, Plot, byId, element, labels, short } from "./plots.js";
 import { JointCard, bounds } from "./joints.js";
 import { MatrixCard, TorqueCard } from "./torques.js";
 import { FormulationCard } from "./formulations.js";
@@ -26,7 +26,8 @@ const dynamics = new Dynamics(arm, armdynPrograms);
 const sim = new Simulation(dynamics, kinematics, arm);
 const run = arm.motion ? new Playback(arm.motion, sim.n) : null;
 const scene = new ArmScene(arm, kinematics);
-const names = arm.joints.map((joint) => joint.name);
+const names = labels(arm.joints.map((joint) => joint.name));
+arm.joints.forEach((joint, i) => (joint.label = names[i]));
 const units = new Set(arm.joints.map((joint) => joint.kind));
 const unit = (turning, sliding) => [units.has("R") && turning, units.has("P") && sliding].filter(Boolean).join(" or ");
 const histories = { energy: new History(3), torque: new History(sim.n), position: new History(sim.n) };
@@ -111,6 +112,7 @@ function setMode(mode) {
   byId("timeline").hidden = mode !== "run";
   byId("damped").hidden = !(mode === "fall" || mode === "hold");
   byId("reset").hidden = mode === "pose";
+  byId("plots").classList.toggle("still", mode === "pose");
   byId("play").disabled = mode === "pose";
   sim.law = mode in { fall: 0, hold: 0, pd: 0 } ? mode : "hold";
   sim.hand = null;
@@ -260,7 +262,8 @@ function showClock() {
   const slow = moving && page.playing && page.pace < 0.9 ? ` Runs at ${short(page.pace * page.speed, 2)} of real time.` : "";
   const free = page.mode === "fall" && sim.work === 0;
   const drift = free ? `In steps of 1 ms, the energy is off by ${(sim.total() - sim.start).toExponential(1)} J.` : "";
-  byId("summary").textContent = page.mode === "run" ? run.summary : drift + slow;
+  const still = page.mode === "pose" ? "Energy, torques and positions over time: choose what moves the arm." : "";
+  byId("summary").textContent = page.mode === "run" ? run.summary : still + drift + slow;
 }
 
 let [before, painted] = [null, 0];
@@ -350,7 +353,11 @@ function start() {
   list.append(...arm.notes.map((note) => element("li", {}, note)));
   byId("notes").hidden = arm.notes.length === 0;
   sim.q.set(homePosture());
-  if (stage) stage.scene.add(scene.root);
+  scene.move(sim.q);
+  if (stage) {
+    stage.scene.add(scene.root);
+    stage.lookFront(...scene.extent());
+  }
   setMode(run ? "run" : "pose");
   requestAnimationFrame(frame);
 }

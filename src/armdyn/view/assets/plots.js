@@ -14,6 +14,15 @@ export function element(tag, { attributes = {}, ...properties } = {}, ...childre
   return made;
 }
 
+/** Names without the letters that all of them begin with, up to the last break between words. */
+export function labels(names) {
+  const [first, ...others] = names;
+  let shared = others.length ? first.length : 0;
+  for (const name of others) while (!name.startsWith(first.slice(0, shared))) shared -= 1;
+  while (shared > 0 && !"_-./ ".includes(first[shared - 1])) shared -= 1;
+  return names.map((name) => name.slice(shared) || name);
+}
+
 /** A number in few letters. */
 export function short(x, digits = 3) {
   if (!Number.isFinite(x)) return String(x);

@@ -1,7 +1,6 @@
 // The arm in time: the laws that make its torques, and the steps that move it.
 import { solve } from "./kinematics.js";
 
-
 export const STEP = 1e-3; // [s]
 const PACE = 6; // [rad/s], of the motion that PD control makes
 const PULL = 30; // [rad/s], of the spring that pulls a link

@@ -2,7 +2,7 @@
 import * as THREE from "./three.js";
 
 const LOOKS = {
-  light: { back: 0xf3f2ee, grid: 0xc9c7c0, sky: 0xffffff, ground: 0xcfcac0, shadow: 0.2, sun: 2.2 },
+  light: { back: 0xf3f2ee, grid: 0xc9c7c0, sky: 0xffffff, ground: 0xcfcac0, shadow: 0.2, sun: 2.0 },
   dark: { back: 0x15181c, grid: 0x343a42, sky: 0xbfd4e6, ground: 0x30353c, shadow: 0.45, sun: 1.7 },
 };
 
@@ -29,12 +29,12 @@ export class Stage {
     this.changed = true;
     new ResizeObserver(() => this.resize()).observe(canvas.parentElement);
     canvas.addEventListener("keydown", (event) => this.turnByKey(event));
-    this.lookFront();
+    this.lookFront(new THREE.Vector3(0, 0, 0.3 * reach), 0.7 * reach);
     this.resize();
   }
 
   addLight() {
-    this.sky = new THREE.HemisphereLight(0xffffff, 0x888888, 1.6);
+    this.sky = new THREE.HemisphereLight(0xffffff, 0x888888, 2.1);
     this.sun = new THREE.DirectionalLight(0xffffff, 2);
     this.sun.position.set(1.1, -0.9, 2.2).multiplyScalar(this.reach);
     this.sun.castShadow = true;
@@ -54,6 +54,7 @@ export class Stage {
     this.grid.rotation.x = Math.PI / 2;
     this.grid.material.transparent = true;
     this.grid.material.depthWrite = false;
+    this.grid.material.opacity = 0.7;
     const floor = new THREE.Mesh(
       new THREE.CircleGeometry(4 * this.reach, 64),
       new THREE.ShadowMaterial({ opacity: 0.2 }),
@@ -79,12 +80,12 @@ export class Stage {
     this.changed = true;
   }
 
-  /** Looks at the arm from the front, right and above. */
-  lookFront() {
-    const point = new THREE.Vector3(0, 0, 0.3 * this.reach);
-    this.controls.target.copy(point);
+  /** Looks at a ball that holds the arm, from the front, right and above. */
+  lookFront(centre = this.centre, radius = this.radius) {
+    Object.assign(this, { centre, radius });
+    this.controls.target.copy(centre);
     const from = new THREE.Vector3(1.5, -2.0, 0.95).normalize();
-    this.camera.position.copy(point).addScaledVector(from, 2.6 * this.reach);
+    this.camera.position.copy(centre).addScaledVector(from, (1.5 * radius) / Math.tan(0.28));
     this.controls.update();
     this.changed = true;
   }
@@ -121,7 +122,8 @@ export class Stage {
     this.camera.aspect = width / height;
     // What stands in view does so on a narrow screen too.
     this.camera.fov = width < height ? (360 / Math.PI) * Math.atan(Math.tan(0.28) * (height / width)) : 32;
-    this.camera.updateProjectionMatrix();
+    const covered = width < height ? 0.1 : 0.05; // half of what controls take of the foot
+    this.camera.setViewOffset(width, height, 0, covered * height, width, height);
     this.changed = true;
   }
 

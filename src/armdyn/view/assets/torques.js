@@ -10,7 +10,7 @@ export class TorqueCard {
       const value = element("output");
       const limit = joint.effort ? ` / ${short(joint.effort)}` : "";
       const unit = joint.kind === "R" ? "N m" : "N";
-      const name = element("span", { className: "name", title: joint.name }, joint.name);
+      const name = element("span", { className: "name", title: joint.name }, joint.label);
       const gauge = element("span", { className: joint.effort ? "gauge limited" : "gauge" }, bar);
       const said = element("span", { className: "value" }, value, element("span", { className: "faint" }, `${limit} ${unit}`));
       byId("bars").append(element("div", { className: "torque" }, name, gauge, said));
