@@ -188,6 +188,29 @@ def test_a_link_follows_the_hand_that_pulls_it(show):
     assert np.linalg.norm(end - goal) < 0.02 * np.linalg.norm(start - goal)
 
 
+def test_joints_rebound_from_their_limits(show):
+    """A fall with stops never gains energy, and goes no further than springs of 150 rad/s let it."""
+    page = show(armdyn.load("panda"))
+    script = """
+      const { sim, arm } = armdyn;
+      armdyn.setMode("fall");
+      armdyn.play(false);
+      sim.stops = true;
+      let [beyond, energy, speed] = [0, -Infinity, 0];
+      for (let k = 0; k < 3000; k++) {
+        sim.step();
+        energy = Math.max(energy, sim.total() - sim.start);
+        arm.joints.forEach((joint, i) => {
+          beyond = Math.max(beyond, sim.q[i] - joint.upper, joint.lower - sim.q[i]);
+          speed = Math.max(speed, Math.abs(sim.qd[i]));
+        });
+      }
+      return [beyond, energy, speed, [...sim.motors]];
+    """
+    beyond, energy, speed, motors = page.run(script)
+    assert 0 < beyond < speed / 150 and energy < 1e-3 and motors == [0] * 7
+
+
 def test_forward_dynamics_from_parts_is_that_of_its_program(show):
     page = show(armdyn.load("ur5"))
     script = """

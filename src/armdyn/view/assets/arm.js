@@ -96,9 +96,11 @@ export class ArmScene {
     const { arm, materials: m } = this;
     const foot = this.thickness * 1.9;
     const plate = drum(0, foot, foot * 0.22, m.joint);
-    plate.position.set(...arm.pedestal[0]);
+    plate.position.set(0, 0, 0.11 * foot);
     this.add("capsules", -1, plate);
-    this.drawPath(-1, arm.pedestal, this.thickness * 1.1, m.joint);
+    const [, first = [0, 0, 0]] = arm.pedestal; // it rises out of the plate, not through it
+    const part = Math.min(1, (1.1 * this.thickness) / (Math.hypot(...first) || 1));
+    this.drawPath(-1, [first.map((x) => part * x), ...arm.pedestal.slice(1)], 1.1 * this.thickness, m.joint);
     arm.links.forEach((link, i) => {
       const [joint, r] = [arm.joints[i], this.radius(i)];
       this.drawPath(i, link.path, r, m.link);
@@ -212,7 +214,7 @@ function materials() {
     centre: new THREE.MeshBasicMaterial({ color: 0xd6493f, depthTest: false, transparent: true, opacity: 0.9 }),
     inertia: plain(0x9a78e0, { ...clear, opacity: 0.3, emissive: 0x5a3fa0, emissiveIntensity: 0.6 }),
     coloured: ([r, g, b, opacity]) =>
-      plain(new THREE.Color().setRGB(r, g, b), { opacity, transparent: opacity < 1 }),
+      plain(new THREE.Color().setRGB(r, g, b, "srgb"), { opacity, transparent: opacity < 1 }),
     faceted: (material) => Object.assign(material.clone(), { flatShading: true, side: THREE.DoubleSide }),
   };
 }

@@ -99,7 +99,7 @@ function restart() {
 function remember() {
   const { kinetic, potential } = dynamics.energy(sim.q, sim.qd);
   histories.energy.add(sim.t, [kinetic, potential, kinetic + potential]);
-  histories.torque.add(sim.t, sim.tau);
+  histories.torque.add(sim.t, sim.motors);
   histories.position.add(sim.t, sim.q);
 }
 
@@ -116,8 +116,10 @@ function setMode(mode) {
   byId("play").disabled = mode === "pose";
   sim.law = mode in { fall: 0, hold: 0, pd: 0 } ? mode : "hold";
   sim.hand = null;
-  sim.damping = mode === "hold" ? 1 : 0;
+  byId("limits").hidden = byId("damped").hidden || !arm.joints.some((joint) => (joint.lower ?? joint.upper) !== null);
+  [sim.damping, sim.stops] = mode === "hold" ? [1, true] : [0, false];
   byId("damping").value = sim.damping;
+  byId("stops").checked = sim.stops;
   if (mode === "pd") sim.target.set(sim.q);
   if (mode === "run") seek(run.now);
   else restart();
@@ -136,7 +138,7 @@ function seek(time) {
   const row = run.seek(time);
   sim.q.set(row.q);
   sim.qd.set(row.qd);
-  sim.tau.set(row.tau);
+  sim.motors.set(row.tau);
   byId("timeline").value = run.now;
   page.stale = true;
 }
@@ -247,7 +249,7 @@ function showNumbers() {
   const T = dynamics.pose(sim.q);
   cards.joints.show(sim.q, [T[3], T[7], T[11]], page.mode === "pd" ? sim.target : null);
   const posed = page.mode === "pose";
-  cards.torques.show(posed ? dynamics.gravity(sim.q) : sim.tau, posed ? "Gravity torque" : "Torque");
+  cards.torques.show(posed ? dynamics.gravity(sim.q) : sim.motors, posed ? "Gravity torque" : "Motor torque");
   cards.matrix.show(dynamics.massMatrix(sim.q));
   const recorded = page.mode === "run";
   for (const [name, plot] of Object.entries(plots)) {
@@ -324,6 +326,7 @@ function listen() {
     page.stale = true;
   });
   byId("damping").addEventListener("input", (event) => (sim.damping = Number(event.target.value)));
+  byId("stops").addEventListener("change", (event) => (sim.stops = event.target.checked));
   byId("speed").addEventListener("change", (event) => (page.speed = Number(event.target.value)));
   byId("timeline").addEventListener("input", (event) => seek(Number(event.target.value)));
   byId("zero").addEventListener("click", () => pose(sim.q.map((_, i) => Math.min(bounds(arm.joints[i], arm.reach)[1], Math.max(bounds(arm.joints[i], arm.reach)[0], 0)))));
@@ -353,7 +356,7 @@ function start() {
   list.append(...arm.notes.map((note) => element("li", {}, note)));
   byId("notes").hidden = arm.notes.length === 0;
   sim.q.set(homePosture());
-  scene.move(sim.q);
+  scene.move(run ? run.seek(0).q : sim.q);
   if (stage) {
     stage.scene.add(scene.root);
     stage.lookFront(...scene.extent());

@@ -140,7 +140,7 @@ function drawAxes(pen, style, box, { begin, end, low, high, x, y }) {
   pen.textAlign = "center";
   pen.textBaseline = "top";
   for (const time of ticks(Math.max(begin, 0), end, 5)) {
-    if (x(time) < box.right - 12) pen.fillText(short(time), x(time), box.bottom + 5);
+    if (x(time) < box.right - 22) pen.fillText(short(time), x(time), box.bottom + 5);
   }
   pen.textAlign = "right";
   pen.fillText("s", box.right, box.bottom + 5);

@@ -4,6 +4,7 @@ import { solve } from "./kinematics.js";
 export const STEP = 1e-3; // [s]
 const PACE = 6; // [rad/s], of the motion that PD control makes
 const PULL = 30; // [rad/s], of the spring that pulls a link
+const STOP = 150; // [rad/s], of the springs at the joints' limits
 
 /** The torque laws by name: what each adds to tau, from the state. */
 export const LAWS = {
@@ -20,7 +21,7 @@ export const LAWS = {
   },
 };
 
-/** An arm that moves under a law, damping, and a hand that pulls one of its links. */
+/** An arm that moves under a law, damping, stops, and a hand that pulls one of its links. */
 export class Simulation {
   constructor(dynamics, kinematics, arm) {
     this.n = dynamics.n;
@@ -29,9 +30,11 @@ export class Simulation {
     this.arm = arm;
     this.law = "fall";
     this.damping = 0; // [1/s]: the torque -damping M qd
+    this.stops = false; // whether joints rebound from their limits
     this.hand = null;
     const make = () => new Float64Array(this.n);
-    [this.q, this.qd, this.tau, this.target, this.wanted] = [make(), make(), make(), make(), make()];
+    [this.q, this.qd, this.tau, this.motors] = [make(), make(), make(), make()]; // of tau, what motors make
+    [this.target, this.wanted] = [make(), make()];
     this.stage = { q: make(), qd: make() };
     this.at = this; // the state that the law sees
     this.slopes = Array.from({ length: 4 }, () => ({ qd: make(), qdd: make() }));
@@ -63,12 +66,26 @@ export class Simulation {
     this.at = { q, qd };
     this.tau.fill(0);
     LAWS[this.law](this);
+    this.motors.set(this.tau);
     if (this.damping > 0 && this.law !== "pd") {
       const lost = this.dynamics.inertiaTimes(q, qd);
       for (let i = 0; i < this.n; i++) this.tau[i] -= this.damping * lost[i];
     }
+    if (this.stops) this.stop(q, qd);
     if (this.hand) this.pull(q, qd);
     return this.tau;
+  }
+
+  /** Push back joints that are beyond their limits: a damped spring, by what the joint moves. */
+  stop(q, qd) {
+    this.arm.joints.forEach(({ lower, upper }, i) => {
+      const beyond = Math.max(0, q[i] - (upper ?? Infinity)) + Math.min(0, q[i] - (lower ?? -Infinity));
+      if (beyond === 0) return;
+      const unit = this.wanted.fill(0);
+      unit[i] = 1;
+      const ease = solve(this.dynamics.massMatrix(q, this.dynamics.scratch), unit, this.n)[i]; // of M^-1
+      this.tau[i] -= (STOP * STOP * beyond + 0.6 * STOP * qd[i]) / ease;
+    });
   }
 
   /** Grab link i at a point of the base frame; the hand is as stiff as the link there is heavy. */

@@ -40,7 +40,7 @@ export class Stage {
     this.sun.castShadow = true;
     this.sun.shadow.mapSize.set(1024, 1024);
     this.sun.shadow.radius = 4;
-    this.sun.shadow.bias = -0.002;
+    this.sun.shadow.normalBias = 0.01 * this.reach;
     const span = 1.3 * this.reach;
     Object.assign(this.sun.shadow.camera, { left: -span, right: span, top: span, bottom: -span });
     Object.assign(this.sun.shadow.camera, { near: 0.1 * this.reach, far: 6 * this.reach });

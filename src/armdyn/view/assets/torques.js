@@ -60,6 +60,8 @@ export class MatrixCard {
 }
 
 function brief(x, largest) {
-  if (Math.abs(x) < 5e-4 * Math.min(1, largest)) return "0";
-  return Math.abs(x) >= 10 ? x.toFixed(1) : Math.abs(x) >= 0.1 ? x.toFixed(2) : x.toFixed(3);
+  const size = Math.abs(x);
+  if (size < 5e-4 * largest) return "0";
+  if (size < 1e-3) return x.toExponential(0);
+  return x.toFixed(size >= 10 ? 1 : size >= 0.1 ? 2 : 3);
 }
