@@ -40,6 +40,7 @@ class Browser:
             self.path = ""
             made = self.post("/session", capabilities={"alwaysMatch": asked})
             self.path = f"/session/{made['sessionId']}"
+            self.post("/timeouts", script=1000 * PATIENCE, pageLoad=1000 * PATIENCE)
         except BaseException:
             self.process.kill()
             self.process.wait()

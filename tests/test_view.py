@@ -173,6 +173,18 @@ def test_formulations_beyond_the_room_are_named_only(monkeypatch):
     assert not all(row["here"] for row in arm["methods"]["mass_matrix"])
 
 
+def test_formulations_of_endless_length_are_not_tried(monkeypatch):
+    from armdyn.algorithms import catalogue
+    from armdyn.view import programs
+
+    chain = armdyn.load("two_link").chain
+    counts = {"kic": programs.LONGEST + 1, "crba": programs.LONGEST}
+    known = lambda quantity, name, n: counts.get(name)  # noqa: E731
+    monkeypatch.setattr(catalogue, "operations", known)
+    names = [row["name"] for row in programs.programs(chain).methods["mass_matrix"]]
+    assert "kic" not in names and {"crba", "lin1991"} <= {*names}
+
+
 def test_a_page_is_saved_and_opened(tmp_path, monkeypatch):
     page = Page("title", "text")
     opened = []

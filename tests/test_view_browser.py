@@ -281,6 +281,55 @@ def test_the_tip_follows_the_pointer(show):
     np.testing.assert_allclose(found, (x - 60, y + 40), atol=6)
 
 
+def test_a_link_is_grabbed_and_pulled(show):
+    page = show(armdyn.load("panda"))
+    picture(page)
+    page.run("armdyn.setMode('hold'); armdyn.play(false)")
+    before = np.array(page.run("return [...armdyn.sim.q]"))
+    x, y = place(page, "armdyn.scene.links[3].localToWorld(new THREE.Vector3())")
+    page.drag((x, y), (x + 40, y - 20), (x + 90, y - 40))
+    after = np.array(page.run("armdyn.play(false); return [...armdyn.sim.q]"))
+    assert page.run("return armdyn.sim.t") > 0  # grabbing sets it in motion
+    assert np.abs(after - before).max() > 1e-3
+    assert page.run("return armdyn.sim.hand") is None
+
+
+KEYS = """
+const [id, key] = arguments;
+const target = document.getElementById(id);
+target.focus();
+target.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true }));
+"""
+
+
+def test_keys_turn_the_view_and_play(show):
+    page = show(armdyn.load("scara"))
+    before = picture(page)
+    page.run(KEYS, "scene", "ArrowLeft")
+    turned = picture(page)
+    assert changed(before, turned) > 0.01
+    page.run(KEYS, "scene", "ArrowRight")
+    assert changed(before, picture(page)) < 0.001
+    page.run("armdyn.setMode('hold')")
+    page.run(KEYS, "scene", " ")
+    assert page.run("return armdyn.page.playing") is False
+    page.run(KEYS, "scene", " ")
+    assert page.run("return armdyn.page.playing") is True
+
+
+def test_the_tip_goes_where_it_is_told(show):
+    page = show(armdyn.load("puma560"))
+    script = """
+      const input = document.querySelector("#tip input");
+      input.value = Number(input.value) - 0.05;
+      input.dispatchEvent(new Event("change"));
+      return [Number(input.value), armdyn.dynamics.pose(armdyn.sim.q)[3]];
+    """
+    picture(page)
+    wanted, found = page.run(script)
+    assert found == pytest.approx(wanted, abs=1e-6)
+
+
 def test_a_layer_is_shown_and_hidden(show):
     page = show(armdyn.load("ur5"))
     before = picture(page)

@@ -59,11 +59,13 @@ def _finite(value: float) -> float | None:
 
 
 def _rod(joint: Joint, node: float) -> list[float] | None:
-    """From where to where on z the rod of a sliding joint goes: it never leaves its link."""
-    if joint.kind == "R":
+    """From where to where on z the rod of a sliding joint goes: it never leaves its link.
+
+    None for a joint that turns, or slides without limits.
+    """
+    if joint.kind == "R" or not (math.isfinite(joint.lower) and math.isfinite(joint.upper)):
         return None
-    out, back = (x if math.isfinite(x) else 0.0 for x in (joint.upper, joint.lower))
-    return [node - max(out, 0.0), node - min(back, 0.0)]
+    return [node - max(joint.upper, 0.0), node - min(joint.lower, 0.0)]
 
 
 def _slide(joint: Joint) -> float:

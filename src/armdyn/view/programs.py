@@ -17,6 +17,7 @@ from armdyn.quantities.users import refusal
 CHOICE = ("mass_matrix", "bias", "forward_dynamics")  # those that the page lets people choose
 ALONE = ("gravity", "energy", "pose", "jacobian")
 ROOM = 360_000  # for formulations beside those that are needed [byte]
+LONGEST = 15_000  # operations on a generic arm beyond which a formulation is not even tried
 
 SCRIPT = """\
 "use strict";
@@ -60,11 +61,13 @@ def programs(chain: Chain) -> Programs:
 
 
 def _formulations(chain: Chain, quantity: str) -> list[Written]:
-    """The exact methods of a quantity that apply to this arm."""
+    """The exact methods of a quantity that apply to this arm, but for those of endless length."""
     chosen = cheapest(chain, quantity)
     found = []
     for k, method in enumerate(catalogue.methods(quantity)):
-        if method.exact and (method.name == chosen or refusal(chain, quantity, method) is None):
+        known = catalogue.operations(quantity, method.name, chain.n) or 0
+        fits = method.exact and known <= LONGEST and refusal(chain, quantity, method) is None
+        if fits or method.name == chosen:
             text, operations = _written(chain, Task(quantity, method.name), f"{quantity}_{k}")
             found.append(Written(quantity, method.name, text, operations, method.name == chosen))
     return found

@@ -21,6 +21,7 @@ export class ArmScene {
     this.layers = Object.fromEntries(Object.keys(LAYERS).map((name) => [name, []]));
     this.layers.capsules = [];
     this.materials = materials();
+    this.rods = []; // of joints that slide without limits: as long as they are out
     this.drawCapsules();
     this.drawShapes();
     this.drawMarks();
@@ -41,6 +42,10 @@ export class ArmScene {
     if (ghost) this.place(this.ghost.links, ghost);
     this.ghost.root.visible = ghost !== null;
     this.place(this.links, q);
+    for (const { rod, i, node } of this.rods) {
+      rod.scale.z = Math.max(Math.abs(q[i]), 1e-6);
+      rod.position.z = node - q[i] / 2;
+    }
   }
 
   place(groups, q) {
@@ -109,8 +114,10 @@ export class ArmScene {
         this.add("capsules", i, drum(joint.node, 1.28 * wide, 2.7 * wide, m.joint));
         this.add("capsules", i, drum(joint.node, 1.34 * wide, 0.35 * wide, m.ring));
       } else {
-        const [low, high] = joint.rod;
-        this.add("capsules", i, capsule([0, 0, low], [0, 0, high], 0.6 * r, m.ring));
+        const [low, high] = joint.rod ?? [0, 1];
+        const rod = capsule([0, 0, low], [0, 0, high], 0.6 * r, m.ring);
+        this.add("capsules", i, rod);
+        if (!joint.rod) this.rods.push({ rod, i, node: joint.node });
         const box = solid(new THREE.BoxGeometry(2.2 * r, 2.2 * r, 2.2 * r), m.joint);
         box.position.z = joint.node;
         this.add("capsules", i, box);

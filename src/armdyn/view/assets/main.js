@@ -43,7 +43,7 @@ function homePosture() {
     const q = Float64Array.from(arm.joints, (joint, i) => {
       const [lower, upper] = bounds(joint, arm.reach);
       const middle = Math.min(upper, Math.max(lower, 0));
-      const span = joint.kind === "R" ? 1.3 : (upper - lower) / 2;
+      const span = joint.kind === "R" ? 1.3 : Math.min((upper - lower) / 2, 0.3 * arm.reach);
       return Math.min(upper, Math.max(lower, middle + span * golden(k, i)));
     });
     const score = showsWell(q);
