@@ -189,7 +189,7 @@ def test_a_link_follows_the_hand_that_pulls_it(show):
 
 
 def test_joints_rebound_from_their_limits(show):
-    """A fall with stops never gains energy, and goes no further than springs of 150 rad/s let it."""
+    """A fall with stops gains no energy, and goes no further than springs of 150 rad/s let it."""
     page = show(armdyn.load("panda"))
     script = """
       const { sim, arm } = armdyn;

@@ -36,6 +36,7 @@ MODULES = (  # one script, in this order: what a module imports stands before it
     "stage",
     "plots",
     "joints",
+    "posture",
     "torques",
     "formulations",
     "playback",

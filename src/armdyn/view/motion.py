@@ -30,7 +30,7 @@ def motion(result: Result, state: int) -> dict[str, Any]:
     columns = {"q": of(result.q, n), "qd": of(result.qd, n), "tau": of(result.tau, n)}
     columns |= {"kinetic": of(result.energy.kinetic), "potential": of(result.energy.potential)}
     finite = np.isfinite(columns["q"]).all(axis=1)
-    last = rows if finite.all() else int(finite.argmin())  # a state that broke off ends earlier
+    last = rows if finite.all() else max(1, int(finite.argmin()))  # it broke off there
     most = max(2, min(ROWS, NUMBERS // (3 * n + 3)))
     kept = np.unique(np.linspace(0, last - 1, min(last, most)).round().astype(int))
     return {

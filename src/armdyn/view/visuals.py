@@ -19,6 +19,7 @@ from armdyn.view import meshes
 from armdyn.view.folders import Folders
 
 MOST = 2000  # shapes on a page
+HEAVIEST = 4_000_000  # triangles that are read, in all
 ONE = (1.0, 1.0, 1.0)
 ORIGIN = (0.0, 0.0, 0.0)
 
@@ -52,7 +53,7 @@ def visuals(chain: Chain) -> Visuals:
             robot = parse(file.read(MAX_BYTES))
     except (OSError, ModelError):
         return Visuals([], [], [f"{shorten(path.name)} cannot be read again for its pictures"])
-    reader = _Reader(Folders(path), _palette(robot))
+    reader = _Reader(Folders(path), _palette(robot), {})
     frames = {frame.name: frame for frame in reversed(chain.frames)}
     shapes: list[_Shape] = []
     bare, notes = set(), []
@@ -99,10 +100,14 @@ def _fitting(shapes: list[_Shape], bare: set[int], notes: list[str]) -> Visuals:
 
 
 class _Reader(NamedTuple):
-    """Reads <visual> elements; ``palette`` has the robot's named colours."""
+    """Reads <visual> elements.
+
+    ``palette`` has the robot's named colours, ``known`` the meshes that were read already.
+    """
 
     folders: Folders
     palette: dict[str, list[float]]
+    known: dict[Path, meshes.Mesh]
 
     def shape(self, visual: Element, frame: Frame) -> _Shape:
         """A shape in the frame E_i of the link that carries it."""
@@ -121,11 +126,19 @@ class _Reader(NamedTuple):
             "colour": self._colour(visual.only("material")),
         }
         if kind == "mesh":
-            mesh = meshes.read(self.folders.find(element.text("filename")))
+            mesh = self._mesh(self.folders.find(element.text("filename")))
             scale = element.triple("scale", ONE, LARGEST)
-            scaled = mesh._replace(points=mesh.points * scale)
-            return _Shape(data, frame, scaled)
+            return _Shape(data, frame, mesh._replace(points=mesh.points * scale))
         return _Shape(data | {"size": list(_size(kind, element))}, frame)
+
+    def _mesh(self, path: Path) -> meshes.Mesh:
+        """The mesh in a file, which is read once."""
+        if path not in self.known:
+            mesh = meshes.read(path)
+            if sum(len(x.triangles) for x in (mesh, *self.known.values())) > HEAVIEST:
+                raise ModelError(f"the arm's meshes have more than {HEAVIEST} triangles")
+            self.known[path] = mesh
+        return self.known[path]
 
     def _colour(self, material: Element | None) -> list[float] | None:
         """Red, green, blue and opacity."""

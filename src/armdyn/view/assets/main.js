@@ -6,6 +6,7 @@ import { ArmScene, LAYERS } from "./arm.js";
 import { Stage } from "./stage.js";
 import { History, Plot, byId, element, labels, short } from "./plots.js";
 import { JointCard, bounds } from "./joints.js";
+import { homePosture } from "./posture.js";
 import { MatrixCard, TorqueCard } from "./torques.js";
 import { FormulationCard } from "./formulations.js";
 import { Playback } from "./playback.js";
@@ -24,6 +25,7 @@ const arm = JSON.parse(byId("arm-data").textContent);
 const kinematics = new Kinematics(arm);
 const dynamics = new Dynamics(arm, armdynPrograms);
 const sim = new Simulation(dynamics, kinematics, arm);
+const parts = { arm, dynamics, kinematics };
 const run = arm.motion ? new Playback(arm.motion, sim.n) : null;
 const scene = new ArmScene(arm, kinematics);
 const names = labels(arm.joints.map((joint) => joint.name));
@@ -34,48 +36,6 @@ const histories = { energy: new History(3), torque: new History(sim.n), position
 const page = { mode: null, playing: false, speed: 1, stale: true, began: null, pace: 1 };
 
 // The arm's posture -------------------------------------------------------------------------------
-
-/** A posture that shows the arm well: far from singular, little bent, above the floor. */
-function homePosture() {
-  const golden = (k, i) => ((k * (0.6180339887 + 0.1234567 * i + 0.7548776662 * i * i)) % 1) * 2 - 1;
-  let [best, most] = [sim.q.slice(), -Infinity];
-  for (let k = 0; k < 600; k++) {
-    const q = Float64Array.from(arm.joints, (joint, i) => {
-      const [lower, upper] = bounds(joint, arm.reach);
-      const middle = Math.min(upper, Math.max(lower, 0));
-      const span = joint.kind === "R" ? 1.3 : Math.min((upper - lower) / 2, 0.3 * arm.reach);
-      return Math.min(upper, Math.max(lower, middle + span * golden(k, i)));
-    });
-    const score = showsWell(q);
-    if (score > most) [best, most] = [q, score];
-  }
-  return best;
-}
-
-function showsWell(q) {
-  const J = dynamics.jacobian(q);
-  let size = 0; // of the least singular value's square, by the determinant over the largest minor
-  const A = [0, 1, 2].map((r) => [0, 1, 2].map((s) => dot(J, r, s)));
-  const planar = A.some((row, r) => row[r] < 1e-12);
-  const minors = [[0, 1], [1, 2], [0, 2]].map(([r, s]) => A[r][r] * A[s][s] - A[r][s] ** 2);
-  const whole = A[0][0] * minors[1] - A[0][1] * (A[0][1] * A[2][2] - A[1][2] * A[0][2]) + A[0][2] * (A[0][1] * A[1][2] - A[1][1] * A[0][2]);
-  size = planar ? Math.max(...minors) / arm.reach ** 4 : whole / arm.reach ** 6;
-  const E = kinematics.at(q);
-  let under = 0;
-  const g = Math.hypot(...arm.gravity) || 1;
-  for (let i = 2; i <= sim.n; i++) {
-    const height = -[0, 1, 2].reduce((sum, k) => sum + E[12 * i + 9 + k] * arm.gravity[k], 0) / g;
-    under += Math.max(0, 0.15 * arm.reach - height) / arm.reach;
-  }
-  const bent = q.reduce((sum, x, i) => sum + (arm.joints[i].kind === "R" ? x * x : 0), 0);
-  return Math.log(Math.max(size, 1e-12)) - 0.35 * bent - 8 * under;
-}
-
-function dot(J, r, s) {
-  let sum = 0;
-  for (let j = 0; j < sim.n; j++) sum += J[r * sim.n + j] * J[s * sim.n + j];
-  return sum;
-}
 
 /** Puts the arm somewhere, at rest; in the mode with a target, sets that. */
 function pose(q) {
@@ -183,7 +143,7 @@ const handlers = {
       return;
     }
     const q = (page.mode === "pd" ? sim.target : sim.q).slice();
-    pose(reach(q, goal.map((x, k) => x + grip.offset[k]), grip, { arm, dynamics, kinematics }));
+    pose(reach(q, goal.map((x, k) => x + grip.offset[k]), grip, parts));
   },
   release() {
     sim.hand = null;
@@ -197,7 +157,7 @@ function moveTip(k, value) {
   const T = dynamics.pose(q);
   const goal = [T[3], T[7], T[11]];
   goal[k] = value;
-  for (let round = 0; round < 8; round++) reach(q, goal, { tip: true }, { arm, dynamics, kinematics });
+  for (let round = 0; round < 8; round++) reach(q, goal, { tip: true }, parts);
   pose(q);
 }
 
@@ -330,7 +290,7 @@ function listen() {
   byId("speed").addEventListener("change", (event) => (page.speed = Number(event.target.value)));
   byId("timeline").addEventListener("input", (event) => seek(Number(event.target.value)));
   byId("zero").addEventListener("click", () => pose(sim.q.map((_, i) => Math.min(bounds(arm.joints[i], arm.reach)[1], Math.max(bounds(arm.joints[i], arm.reach)[0], 0)))));
-  byId("home").addEventListener("click", () => pose(homePosture()));
+  byId("home").addEventListener("click", () => pose(homePosture(parts)));
   byId("front").addEventListener("click", () => stage && stage.lookFront());
   const dark = matchMedia("(prefers-color-scheme: dark)");
   dark.addEventListener("change", () => dress(dark.matches ? "dark" : "light"));
@@ -355,7 +315,7 @@ function start() {
   const list = byId("notes").querySelector("ul");
   list.append(...arm.notes.map((note) => element("li", {}, note)));
   byId("notes").hidden = arm.notes.length === 0;
-  sim.q.set(homePosture());
+  sim.q.set(homePosture(parts));
   scene.move(run ? run.seek(0).q : sim.q);
   if (stage) {
     stage.scene.add(scene.root);
