@@ -24,6 +24,7 @@ def check_place() -> None:
     assert installed in here.parents, f"{here} does not lie in {installed}"
     assert (here / "py.typed").exists() and (here / "models" / "LICENCES.txt").exists()
     assert len(armdyn.robots()) >= 10, armdyn.robots()
+    assert armdyn.load("two_link").view().text.startswith("<!DOCTYPE html>")
 
 
 def check_laws() -> None:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from armdyn import view
 from armdyn.cli.arguments import add_robot, each, load, number, numbers, position, whole
 from armdyn.errors import SimulationError
 from armdyn.output import files
@@ -58,6 +59,7 @@ def add_options(command: argparse.ArgumentParser) -> None:
     add("--rate", metavar="HZ", type=number, help="of a controller that samples and holds")
     add("--plot", metavar="FILE", help="draw the motion (.png, .svg, .pdf)")
     add("--save", metavar="FILE", help="write the motion (.npz, .csv)")
+    add("--view", metavar="FILE", help="write a page that plays the motion (.html)")
     add("--json", action="store_true", help="print JSON")
 
 
@@ -69,6 +71,8 @@ def run(arguments: argparse.Namespace) -> None:
         results.check_path(arguments.save)
     if arguments.plot:
         files.check_picture(arguments.plot)
+    if arguments.view:
+        view.check_path(arguments.view)
     q0 = home(robot) if arguments.q0 is None else position(robot, "--q0", arguments.q0)
     tolerances = {"rtol": arguments.rtol, "atol": arguments.atol}
     try:
@@ -122,6 +126,8 @@ def write(result: Result, arguments: argparse.Namespace) -> None:
         result.save(arguments.save)
     if arguments.plot:
         result.plot(arguments.plot)
+    if arguments.view:
+        result.view().save(arguments.view)
 
 
 def data(result: Result) -> dict[str, Any]:

@@ -24,6 +24,7 @@ from armdyn.robot.options import Options, checked, warn_if_approximate, with_opt
 
 if TYPE_CHECKING:
     from pathlib import Path
+    from armdyn.view import Page
 
 Names = str | Sequence[str] | None
 
@@ -129,6 +130,15 @@ class Robot(Dynamics, Kinematics):
         ``.minimal`` is False where, without gravity, they are sufficient but not the fewest.
         """
         return MinimalParameters(self.chain)
+
+    def view(self) -> Page:
+        """A page with this arm in three dimensions, to be moved, dragged and simulated.
+
+        A notebook shows it; elsewhere ``.save("arm.html")`` writes it, whole in one file.
+        """
+        from armdyn.view import view  # most robots are never looked at
+
+        return view(self)
 
     # How it is computed ---------------------------------------------------------------------
 

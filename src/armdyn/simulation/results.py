@@ -8,13 +8,16 @@ from dataclasses import dataclass
 from functools import cached_property
 from html import escape
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from armdyn.errors import ArmdynError, shorten
 from armdyn.output.files import check_writable, written
 from armdyn.robot import Robot
+
+if TYPE_CHECKING:
+    from armdyn.view import Page
 
 GREGORY = np.array([3 / 8, 7 / 6, 23 / 24])  # the outer weights of a sum of fourth order
 
@@ -163,6 +166,16 @@ class Result:
         from armdyn.simulation.motion_figure import draw
 
         return draw(self, path, state)
+
+    def view(self, state: int = 0) -> Page:
+        """A page that plays this motion, of one state of a batch; a notebook shows it.
+
+        Args:
+            state: which of a batch, counted in C order.
+        """
+        from armdyn.view import view
+
+        return view(self.robot, self, state)
 
     # To be read -------------------------------------------------------------------------------
 

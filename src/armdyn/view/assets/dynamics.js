@@ -1,0 +1,104 @@
+// The arm's dynamics by the formulations that were chosen: programs that armdyn has written.
+import { solve } from "./kinematics.js";
+
+/** Forward dynamics made of the chosen M and bias, in place of a program of its own. */
+export const FROM_PARTS = "from M and b";
+
+/** Computes all that the page shows; keeps which method computes it. */
+export class Dynamics {
+  constructor(arm, programs) {
+    this.n = arm.joints.length;
+    this.programs = programs;
+    this.chosen = {};
+    for (const [quantity, rows] of Object.entries(arm.methods)) {
+      this.chosen[quantity] = rows.find((row) => row.chosen).name;
+    }
+    this.scratch = new Float64Array(this.n * this.n);
+    this.product = new Float64Array(this.n);
+  }
+
+  massMatrix(q, M = new Float64Array(this.n * this.n)) {
+    return this.programs.mass_matrix[this.chosen.mass_matrix](q, M);
+  }
+
+  bias(q, qd, b = new Float64Array(this.n)) {
+    return this.programs.bias[this.chosen.bias](q, qd, b);
+  }
+
+  gravity(q, g = new Float64Array(this.n)) {
+    return this.programs.gravity(q, g);
+  }
+
+  /** The kinetic and the potential energy [J]. */
+  energy(q, qd) {
+    const [kinetic, potential] = this.programs.energy(q, qd);
+    return { kinetic: kinetic[0], potential: potential[0] };
+  }
+
+  /** The tip in the base frame, a homogeneous matrix row after row. */
+  pose(q) {
+    return this.programs.pose(q);
+  }
+
+  /** The first three rows of the tip's Jacobian: the velocity of its origin. */
+  jacobian(q) {
+    return this.programs.jacobian(q).subarray(0, 3 * this.n);
+  }
+
+  /** The acceleration under torques tau. */
+  acceleration(q, qd, tau, qdd = new Float64Array(this.n)) {
+    const method = this.chosen.forward_dynamics;
+    if (method !== FROM_PARTS) return this.programs.forward_dynamics[method](q, qd, tau, qdd);
+    this.bias(q, qd, qdd);
+    for (let i = 0; i < this.n; i++) qdd[i] = tau[i] - qdd[i];
+    return solve(this.massMatrix(q, this.scratch), qdd, this.n);
+  }
+
+  /** M(q) x. */
+  inertiaTimes(q, x) {
+    const M = this.massMatrix(q, this.scratch);
+    this.product.fill(0);
+    for (let i = 0; i < this.n; i++) {
+      for (let j = 0; j < this.n; j++) this.product[i] += M[i * this.n + j] * x[j];
+    }
+    return this.product;
+  }
+
+  /** A function without arguments that computes a quantity once, in another state each time. */
+  once(quantity, method) {
+    const states = Array.from({ length: 16 }, () =>
+      Array.from({ length: 3 }, () => Float64Array.from({ length: this.n }, () => 2 * Math.random() - 1)),
+    );
+    const result = new Float64Array(quantity === "mass_matrix" ? this.n * this.n : this.n);
+    const count = { mass_matrix: 1, bias: 2, forward_dynamics: 3 }[quantity];
+    let k = 0;
+    if (method === FROM_PARTS) {
+      return () => {
+        const [q, qd, tau] = states[k++ & 15];
+        const kept = this.chosen.forward_dynamics;
+        this.chosen.forward_dynamics = FROM_PARTS;
+        this.acceleration(q, qd, tau, result);
+        this.chosen.forward_dynamics = kept;
+      };
+    }
+    const f = this.programs[quantity][method];
+    return () => f(...states[k++ & 15].slice(0, count), result);
+  }
+}
+
+/** How long a function takes [s]: the least of a few rounds, each long enough for the clock. */
+export function stopwatch(f, rounds = 5, seconds = 0.01) {
+  let [calls, least] = [16, Infinity];
+  for (let round = -1; round < rounds; ) {
+    const start = performance.now();
+    for (let i = 0; i < calls; i++) f();
+    const took = (performance.now() - start) / 1000;
+    if (took < seconds) {
+      calls *= 2; // the clock ticks in tenths of a millisecond
+      continue;
+    }
+    if (round >= 0) least = Math.min(least, took / calls); // the first round warms up
+    round += 1;
+  }
+  return least;
+}
