@@ -39,15 +39,13 @@ def setup(app: Any) -> dict[str, Any]:
 
 
 def write(app: Any) -> None:
-    """The pages of all arms, and their living pages where there is a command that makes them."""
+    """The pages of all arms, and their living pages."""
     PAGES.mkdir(exist_ok=True)
     for name in armdyn.robots():
         text, path = page(name), PAGES / f"{name}.md"
         if not path.exists() or path.read_text(encoding="utf-8") != text:
             path.write_text(text, encoding="utf-8")  # else Sphinx need not read it again
-    if "view" not in cli.COMMANDS:
-        log.info("armdyn has no command 'view' here: the site shows pictures of the arms")
-    elif app.builder.format == "html":
+    if app.builder.format == "html":
         folder = Path(app.outdir) / "living"
         folder.mkdir(parents=True, exist_ok=True)
         for name in armdyn.robots():
@@ -58,15 +56,13 @@ def write(app: Any) -> None:
 
 
 class LivingArm(Directive):
-    """``{living-arm} panda``: the arm's living page in a frame, or its picture."""
+    """``{living-arm} panda``: the arm's living page in a frame."""
 
     required_arguments = 1
 
     def run(self) -> list[nodes.Node]:
         """The frame, as HTML."""
         (name,) = self.arguments
-        if "view" not in cli.COMMANDS:
-            return raw(f'<div class="arm">{picture(armdyn.load(name))}</div>')
         document = self.state.document.settings.env.docname
         link = "../" * document.count("/") + f"living/{name}.html"
         return raw(

@@ -24,6 +24,7 @@ from armdyn.robot.options import Options, checked, warn_if_approximate, with_opt
 
 if TYPE_CHECKING:
     from pathlib import Path
+
     from armdyn.view import Page
 
 Names = str | Sequence[str] | None

@@ -1,6 +1,5 @@
 """Arms to look at: the stick figure in ``figure``, and the page, one HTML file without a server.
 
-
 ``view`` makes a ``Page`` of an arm, or of a simulated motion. The page computes the arm's dynamics
 by itself, by programs that armdyn writes into it.
 """
