@@ -11,6 +11,7 @@ release = version = armdyn.__version__
 
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx.ext.viewcode"]
 myst_heading_anchors = 3
+myst_enable_extensions = ["dollarmath"]
 
 smartquotes = False
 

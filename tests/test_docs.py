@@ -13,7 +13,7 @@ from armdyn.algorithms import catalogue
 from docs import make_identification, make_methods, make_quantities
 
 ROOT = Path(__file__).parents[1]
-PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.M | re.S)
 CITED = re.compile(r"\[([A-Za-z]+\d{4}[a-z]?|kang)\]")
 NUMBER = re.compile(r"-?\d+\.?\d*(?:e[-+]\d+)?")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 from collections import Counter
+from collections.abc import Sequence
 from typing import Any
 
 from rich.text import Text
@@ -12,7 +13,7 @@ from rich.text import Text
 from armdyn.errors import ArmdynError, listed
 from armdyn.output.report import console, progress_bar, table
 from armdyn.papers import PAPERS
-from armdyn.papers.entries import KINDS, VERDICTS, Outcome, outcomes
+from armdyn.papers.entries import KINDS, VERDICTS, Entry, Outcome, outcomes
 from armdyn.papers.entries import listed as list_of
 from armdyn.papers.rendering import STYLES
 
@@ -77,14 +78,24 @@ def show(key: str, checked: list[Outcome], everything: bool) -> None:
 
 
 def summary(checked: list[Outcome]) -> str:
-    """So many formulas, tables, figures and claims; so many right, misprinted and refuted."""
-    kinds = Counter(outcome.entry.kind for outcome in checked)
-    words = Counter(outcome.entry.verdict for outcome in checked if outcome.entry.verdict)
-    things = ", ".join(f"{kinds[kind]} {PLURALS[kind]}" for kind in KINDS if kinds[kind])
-    verdicts = ", ".join(f"{words[word]} {word}" for word in VERDICTS if words[word])
+    """The sums, and how many of the verdicts came out."""
     borne_out = sum(1 for outcome in checked if outcome.evidence and outcome.as_expected)
     total = sum(outcome.evidence is not None for outcome in checked)
-    return f"{things}: {verdicts}. {borne_out} of {total} verdicts borne out by their checks."
+    entries = [outcome.entry for outcome in checked]
+    return f"{tally(entries)} {borne_out} of {total} verdicts borne out by their checks."
+
+
+def tally(entries: Sequence[Entry]) -> str:
+    """So many formulas, tables, figures and claims; so many right, misprinted and refuted."""
+    kinds = Counter(entry.kind for entry in entries)
+    words = Counter(entry.verdict for entry in entries if entry.verdict)
+    things = ", ".join(
+        f"{kinds[kind]} {kind if kinds[kind] == 1 else PLURALS[kind]}"
+        for kind in KINDS
+        if kinds[kind]
+    )
+    verdicts = ", ".join(f"{words[word]} {word}" for word in VERDICTS if words[word])
+    return f"{things}: {verdicts}."
 
 
 def data(key: str, checked: list[Outcome]) -> dict[str, Any]:

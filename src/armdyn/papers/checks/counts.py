@@ -31,25 +31,40 @@ TABLES: dict[str, dict[str, tuple[Claim, ...]]] = {
 
 def line(key: str, named: str) -> Evidence:
     """A line of a table, named "Table I: Renaud"."""
+    return judged(printed_line(key, named))
+
+
+def printed_line(key: str, named: str) -> Claim:
+    """The line of that name."""
     table, _, name = named.partition(": ")
     (found,) = [claim for claim in TABLES[key][table] if claim.name == name]
-    return judged(found)
+    return found
 
 
 def judged(printed: Claim) -> Evidence:
     """The verdict on a printed count."""
     row = judge(printed)
-    words: set[str] = {verdict.word for verdict in row.verdicts.values()}
-    told = " / ".join(str(row.published[op]) for op in "MA")
-    ours = " / ".join(str(row.found[op]) for op in ("M", "A", "D") if op in row.found)
-    text = f"printed {told}; counted {ours}" if ours else f"printed {told}"
-    if row.cells and not row.found:
-        cells = [cell for by_operation in row.cells.values() for cell in by_operation.values()]
-        agree = sum(cell.printed == cell.formula for cell in cells)
-        text += f"; {agree} of {len(cells)} cells are what its formulas give"
-    if row.misprints:
-        text += "; " + "; ".join(verdict.reason for verdict in row.misprints)
-    return Evidence(word_of(words, row), text)
+    word = word_of({verdict.word for verdict in row.verdicts.values()}, row)
+    if word == "unclear":
+        counted = " / ".join(str(row.found[op]) for op in ("M", "A", "D") if op in row.found)
+        return Evidence(word, f"{stated(printed)}, but it is {counted}")
+    return Evidence(word, stated(printed))
+
+
+def stated(printed: Claim) -> str:
+    """What is printed, and what our list says that we count: M / A, doublings as there."""
+    published = [Polynomial.parse(text) for text in printed.published or ()]
+    text = f"printed {' / '.join(map(str, published))}"
+    if printed.parts:
+        differences = map(Polynomial.parse, printed.difference)
+        ours = [p + more for p, more in zip(published, differences, strict=True)]
+        return f"{text}; counted {'the same' if ours == published else ' / '.join(map(str, ours))}"
+    cells = [
+        number == published[k](n)
+        for n, pair in printed.cells.items()
+        for k, number in enumerate(pair)
+    ]
+    return f"{text}; {sum(cells)} of {len(cells)} cells are what its formulas give"
 
 
 def word_of(words: set[str], row: Line) -> Word:
