@@ -163,8 +163,8 @@ def remarks(key: str, entry: Entry) -> Iterator[str]:
 
 
 def display(latex: str) -> str:
-    """A formula on a line of its own; a plain number stays one."""
-    return latex if latex.isdigit() else f"$$\n{latex}\n$$"
+    """A formula on a line of its own; a plain number stays one, and nothing looks like a link."""
+    return latex if latex.isdigit() else f"$$\n{latex.replace('](', '] (')}\n$$"
 
 
 def section(tables: str, key: str) -> str:

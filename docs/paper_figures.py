@@ -24,6 +24,7 @@ from armdyn.papers.samples import Array, cross
 FOLDER = Path(__file__).parent / "papers"
 COLOURS = ("#c0392b", "#2e8b57", "#1f5f99")  # x, y, z
 INK, BLUE, RED, GREEN = "0.25", "#1f5f99", "#c0392b", "#2e8b57"
+TICKS = (5, 10, 20, 50)
 DOTS = 120  # an inch
 SEED = 4  # an arm whose frames lie apart
 
@@ -52,7 +53,7 @@ def space(figure: Any, *place: int) -> Any:
 def fit(axes: Any, points: Array) -> None:
     """Show all points, with equal scales."""
     low, high = points.min(axis=0), points.max(axis=0)
-    middle, half = (low + high) / 2, (high - low).max() / 2 * 0.7
+    middle, half = (low + high) / 2, (high - low).max() / 2 * 0.82
     for set_limits, centre in zip(
         (axes.set_xlim, axes.set_ylim, axes.set_zlim), middle, strict=True
     ):
@@ -196,7 +197,9 @@ def times(path: Path) -> None:
             ratio = [crba[n] / by_n[n] for n in sizes]
             right.plot(sizes, ratio, "--" if kinematics else "-", color=colour, label=label)
     right.axhline(1, color="0.5", linewidth=0.8)
-    plain(left, "Fig. 4: time of the mass matrix, kinematics on hand", "n", "microseconds")
+    left.set_xticks(TICKS, map(str, TICKS))
+    left.set_xticks([], minor=True)
+    plain(left, "Fig. 4: time, kinematics on hand", "n", "microseconds")
     plain(right, "ratio of times", "n", "")
     left.legend(frameon=False, fontsize=8)
     right.legend(frameon=False, fontsize=8)
