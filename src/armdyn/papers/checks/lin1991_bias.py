@@ -55,6 +55,13 @@ def recursion_of_zeta(s: Body) -> float:
     return max(worst)
 
 
+def slides_first() -> Evidence:
+    """Claim: where the first joints slide, their zeta is zero and their d_mj is not needed."""
+    slides = [s for s in bodies() if s.K[0]]
+    first = {k: int(np.argmax(s.Ks)) if s.Ks.any() else s.n for k, s in enumerate(slides)}
+    return formula(np.abs(s.zeta[: first[k]]).max() for k, s in enumerate(slides))
+
+
 def symmetries() -> Evidence:
     """(32) to (34), of the true symbols."""
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from armdyn.papers import lin1999
+from armdyn.counting.scalars import Counted
+from armdyn.papers import lin1991, lin1999
 from armdyn.papers.checks.counts import misprinted_cell, part, total
+from armdyn.papers.checks.lin1991_claims import operations
 from armdyn.papers.evidence import Evidence, claim
+from armdyn.spatial import Rotation, Vector
 
 
 def totals(kind: int, n: int) -> dict[int, int]:
@@ -96,3 +99,29 @@ def cell_1016() -> Evidence:
 def cell_194() -> Evidence:
     """Table VIII, Kawasaki et al. I, n = 4."""
     return misprinted_cell(lin1999.TABLE_VIII[1][2], 4, 0)
+
+
+def two_steps() -> Evidence:
+    """Claim: with (18) the torque (10) takes 12M 8A instead of 14M 10A."""
+
+    def at_once(x: Counted) -> object:
+        f, R = Vector(x, x, x), Rotation(x, x, x, x)
+        return R.up(f) + Vector(x, x, x).cross(f)
+
+    def in_two(x: Counted) -> object:
+        f, R = Vector(x, x, x), Rotation(x, x, x, x)
+        return R.up(f + Vector(0, 0, x).cross(f)) + Vector(x, 0, 0).cross(f)
+
+    once, twice = operations(at_once), operations(in_two)
+    return claim((once, twice) == ("14M 10A", "12M 8A"), f"{twice} in place of {once}")
+
+
+def underestimated() -> Evidence:
+    """Claim: the efficiency of these formulations was underestimated: against Table I of 1991."""
+    bodies = total(lin1999.TABLE_VII, "Type 1")
+    pairs = {3: "Renaud", 4: "Fijany and Bejczy"}
+    here = {k: total(lin1999.TABLE_VI[1], f"Formulation {k}") + bodies for k in pairs}
+    there = {k: total(lin1991.TABLE_I, name) for k, name in pairs.items()}
+    less = all(here[k](n) < there[k](n) for k in pairs for n in range(3, 12))
+    text = ", ".join(f"{here[k](6)} against {there[k](6)}" for k in pairs)
+    return claim(less, f"Formulations 3 and 4, n = 6, bodies included: {text}")

@@ -9,8 +9,10 @@ import numpy as np
 
 from armdyn.algorithms import lagrange, zomaya_morris
 from armdyn.counting import count
+from armdyn.counting.polynomial import Polynomial
 from armdyn.loaders import load
 from armdyn.papers import zomaya1988
+from armdyn.papers.claims import Part, add_up, revolute
 from armdyn.papers.evidence import Evidence, claim, error, formula, rebuilt
 from armdyn.papers.samples import Array, Sample, along, draw, skew
 
@@ -354,3 +356,23 @@ def high_speeds() -> Evidence:
         return error(fast, 100 * slow)
 
     return formula(map(wrong, arms()))
+
+
+@cache
+def order(method: str) -> int:
+    """The degree in n of what a method's bias takes on revolute arms."""
+    parts = (Part(method, quantity="bias"),)
+    counts = {n: sum(add_up(parts, revolute, n).values()) for n in range(3, 9)}
+    return len(Polynomial.through(counts).coefficients) - 1
+
+
+def orders() -> Evidence:
+    """Claim: the Lagrangian is of order n^4, Newton and Euler's recursion of order n."""
+    found = order("lagrange"), order("newton-euler")
+    return claim(found == (4, 1), f"counted n^{found[0]} and n^{found[1]}")
+
+
+def lower_order() -> Evidence:
+    """Claim: the simplified form is of lower order."""
+    found = order("zomaya-morris")
+    return claim(found < order("lagrange"), f"counted n^{found}, as the exact one")
