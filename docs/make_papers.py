@@ -140,7 +140,9 @@ def shown(key: str, entry: Entry, picture: bool = True) -> str:
     if entry.verdict in ("misprinted", "refuted", "presumed") and entry.corrected:
         word = "As rebuilt" if entry.verdict == "presumed" else "It should be"
         lines += [f"{word}", "", display(entry.corrected), ""]
-    if entry.drawn and picture:
+    if entry.drawn and not picture:
+        lines += ["In the picture above.", ""]
+    elif entry.drawn:
         lines += [f"![{entry.label}: {entry.says}]({entry.drawn})", ""]
     text = "; ".join(remarks(key, entry))
     lines.append(text[0].upper() + text[1:] + ".")

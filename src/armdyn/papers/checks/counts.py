@@ -59,6 +59,8 @@ def stated(printed: Claim) -> str:
         differences = map(Polynomial.parse, printed.difference)
         ours = [p + more for p, more in zip(published, differences, strict=True)]
         return f"{text}; counted {'the same' if ours == published else ' / '.join(map(str, ours))}"
+    if not printed.cells:
+        return text
     cells = [
         number == published[k](n)
         for n, pair in printed.cells.items()

@@ -185,7 +185,7 @@ def most_efficient() -> Evidence:
     best = min(known, key=lambda name: known[name])
     return Evidence(
         "presumed" if best == "gdahj" else "refuted",
-        f"of {len(known)} published methods {best} takes fewest operations at n = 40",
+        f"of the published methods here {best} takes fewest operations at n = 40",
     )
 
 
