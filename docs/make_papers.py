@@ -155,6 +155,8 @@ def remarks(key: str, entry: Entry) -> Iterator[str]:
     if entry.verdict:
         why = f" ({marked(entry.why)})" if entry.why else ""
         yield f"*{entry.verdict}*{why}"
+    elif entry.why:
+        yield marked(entry.why)
     if evidence:
         yield marked(evidence.found)
     if entry.by:
@@ -182,13 +184,31 @@ def section(tables: str, key: str) -> str:
 
 def errata() -> str:
     """The page of all that is wrong."""
-    parts = [ERRATA]
+    parts = [ERRATA, overview()]
     for key in PAPERS:
         paper = listed(key)
-        wrong = [entry for entry in paper.entries if entry.verdict in ("misprinted", "refuted")]
         parts.append(f"## {paper.title}\n\nThe whole list is on [its page]({key}.md).\n")
-        parts += [erratum(key, entry) for entry in wrong]
+        for kind, heading in SECTIONS:
+            wrong = [entry for entry in paper.entries if entry.kind == kind and is_wrong(entry)]
+            if wrong:
+                parts.append(f"### {heading} of {key}\n")
+                parts += [erratum(key, entry) for entry in wrong]
     return "\n".join(parts)
+
+
+def is_wrong(entry: Entry) -> bool:
+    """Whether it belongs to the errata."""
+    return entry.verdict in ("misprinted", "refuted")
+
+
+def overview() -> str:
+    """How much is wrong in each paper."""
+    lines = ["| paper | entries | misprinted | refuted |", "| --- | ---: | ---: | ---: |"]
+    for key in PAPERS:
+        words = [entry.verdict for entry in listed(key).entries]
+        counts_of = " | ".join(str(words.count(word)) for word in ("misprinted", "refuted"))
+        lines.append(f"| [{key}]({key}.md) | {len(words)} | {counts_of} |")
+    return "\n".join(lines) + "\n"
 
 
 def erratum(key: str, entry: Entry) -> str:
