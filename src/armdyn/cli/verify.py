@@ -87,12 +87,15 @@ def summary(checked: list[Outcome]) -> str:
 
 def tally(entries: Sequence[Entry]) -> str:
     """So many formulas, tables, figures and claims; so many right, misprinted and refuted."""
-    kinds = Counter(entry.kind for entry in entries)
+    lines = Counter(entry.kind for entry in entries)
+    tables = {entry.whole for entry in entries if entry.kind == "table"}
+    kinds = {**lines, "table": len(tables)}
     words = Counter(entry.verdict for entry in entries if entry.verdict)
     things = ", ".join(
         f"{kinds[kind]} {kind if kinds[kind] == 1 else PLURALS[kind]}"
+        + (f" in {lines[kind]} lines" if kinds[kind] < lines[kind] else "")
         for kind in KINDS
-        if kinds[kind]
+        if kinds.get(kind)
     )
     verdicts = ", ".join(f"{words[word]} {word}" for word in VERDICTS if words[word])
     return f"{things}: {verdicts}."

@@ -58,11 +58,16 @@ class Entry:
 
     @property
     def kind(self) -> Kind:
-        """Formula, table, figure or claim."""
+        """Formula, table, figure or claim; a line within a figure is a formula."""
         for prefix, kind in PREFIXES.items():
-            if self.label.startswith(prefix):
+            if self.label.startswith(prefix) and (kind != "figure" or "," not in self.label):
                 return kind
         return "formula"
+
+    @property
+    def whole(self) -> str:
+        """What it is a line of: "Table VI" of "Table VI: type 1, Formulation 2"."""
+        return "Steps" if self.label.startswith("Step") else self.label.partition(":")[0]
 
 
 @dataclass(frozen=True)
