@@ -18,6 +18,7 @@ extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphin
 extensions += [f"docs.{name}" for name in ("mathml", "measured", "gallery", "notebooks", "links")]
 myst_enable_extensions = ["dollarmath"]
 myst_heading_anchors = 3
+myst_enable_extensions = ["dollarmath"]
 
 smartquotes = False
 

@@ -19,7 +19,7 @@ from tests.c_compiler import CC
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
-FOLDERS = (DOCS, DOCS / "tutorials")
+FOLDERS = (DOCS, DOCS / "papers", DOCS / "tutorials")
 PAGES = [
     *(ROOT / "README.md", ROOT / "CONTRIBUTING.md"),
     *(page for folder in FOLDERS for page in sorted(folder.glob("*.md"))),

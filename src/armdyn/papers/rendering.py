@@ -34,7 +34,10 @@ INTRODUCTION = """\
 
 What the five papers print, beside what armdyn counts by running their formulations on counting
 scalars. This page is what `armdyn tables --markdown` prints, written by `docs/make_papers.py`; in a
-terminal, `armdyn tables --paper KEY` shows one of them.
+terminal, `armdyn tables --paper KEY` shows one of them. Each paper has a page with its formulas and
+claims, [lin1991](papers/lin1991.md), [lin1999](papers/lin1999.md), [kang](papers/kang.md),
+[safeea2018](papers/safeea2018.md), [zomaya1988](papers/zomaya1988.md), and what is wrong in them is
+in the [errata](papers/errata.md).
 
 - M, A and D are multiplications, additions or subtractions, and doublings; n is the number of
   joints.
