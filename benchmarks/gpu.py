@@ -26,6 +26,7 @@ from armdyn.errors import ArmdynError
 from armdyn.quantities import QUANTITIES
 from armdyn.quantities.tasks import Task
 from armdyn.simulation.step import STATE, Step, StepKernels
+from benchmarks.gpu_peers import measured
 
 ARM = "panda"
 MAIN = (
@@ -318,6 +319,7 @@ def main() -> int:
     parser.add_argument("--json", default="gpu.json", help="where the figures go")
     parser.add_argument("--no-bits", action="store_true", help="do not compare with the processor")
     parser.add_argument("--no-speed", action="store_true", help="do nothing but compare")
+    parser.add_argument("--peers", action="store_true", help="measure other libraries too")
     asked = parser.parse_args()
     try:
         card = Card(asked.device)
@@ -343,6 +345,9 @@ def main() -> int:
         print("mass_matrix float32 by states:", report["growth"])
         report["rk4"] = simulated(card, 2**20, 50 if asked.quick else 200)
         print("closed-loop RK4 steps:", report["rk4"], flush=True)
+    if asked.peers:
+        report["peers, M states/s"] = measured(ARM, 2**20)
+        print("peers, M states/s:", report["peers, M states/s"], flush=True)
     if not asked.no_bits:
         report["bits"] = bits(card, 10**5 if asked.quick else 10**6)
     with open(asked.json, "w", encoding="utf-8") as file:
