@@ -19,6 +19,8 @@ import armdyn
 from benchmarks.arms import urdf
 
 QUANTITIES = ("mass_matrix", "inverse_dynamics", "forward_dynamics")
+BASE = """<link name="base"><inertial><mass value="1"/><inertia ixx="1" ixy="0" ixz="0" iyy="1"
+iyz="0" izz="1"/></inertial></link>"""  # which does not move, but frax wants its inertia
 CLOSE = 2e-2  # of the largest number: float32, and other algorithms
 REPEATS = 5
 
@@ -77,7 +79,7 @@ def measured(arm: str, states: int) -> dict[str, Any]:
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, f"{arm}.urdf")
         with open(path, "w", encoding="utf-8") as file:
-            file.write(urdf(robot.chain))
+            file.write(urdf(robot.chain).replace('<link name="base"/>', BASE))
         for name, (modules, make) in PEERS.items():
             if not all(map(is_installed, modules)):
                 found[name] = "not installed"
