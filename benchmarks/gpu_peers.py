@@ -27,13 +27,13 @@ REPEATS = 5
 Functions = Mapping[str, Callable[..., Any]]  # by quantity, of one state
 
 
-def frax(path: str) -> Functions:
+def frax(path: str, gravity: np.ndarray) -> Functions:
     """By frax."""
     import frax
     import jax.numpy as jnp
 
     robot = frax.Robot(path)
-    up = jnp.array([0.0, 0.0, 9.81, 0.0, 0.0, 0.0])
+    up = jnp.array([*-gravity, 0.0, 0.0, 0.0])
     return {
         "mass_matrix": robot.crba,
         "inverse_dynamics": lambda q, qd, qdd: robot.rnea(q, qd, qdd, up, None),
@@ -41,7 +41,7 @@ def frax(path: str) -> Functions:
     }
 
 
-def mjx(path: str) -> Functions:
+def mjx(path: str, gravity: np.ndarray) -> Functions:
     """By MuJoCo's version in JAX, contacts off."""
     import mujoco
     from mujoco import mjx
@@ -49,6 +49,7 @@ def mjx(path: str) -> Functions:
     model = mujoco.MjModel.from_xml_path(path)
     model.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_CONTACT
     model.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_CONSTRAINT
+    model.opt.gravity = gravity
     on_card = mjx.put_model(model)
     empty = mjx.make_data(on_card)
 
@@ -85,7 +86,7 @@ def measured(arm: str, states: int) -> dict[str, Any]:
                 found[name] = "not installed"
                 continue
             try:
-                functions = make(path)
+                functions = make(path, np.array(robot.chain.gravity))
             except Exception as trouble:  # whatever another library raises
                 found[name] = f"cannot be used: {trouble!r}"[:200]
                 continue
