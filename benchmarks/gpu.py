@@ -137,6 +137,7 @@ def drawn(takes: list[int], dtype: str, count: int, strange: bool, seed: int = 0
             x[5::64, 0] = np.nan
             x[7::64, length // 2] = -np.inf
             x[9::32] *= 1e13
+            x[11::64] *= 1000.0 * np.finfo(dtype).smallest_subnormal
         found.append(x.astype(dtype))
     return found
 
