@@ -206,3 +206,13 @@ def test_only_wide_float32_kernels_with_little_shared_memory_have_a_limit_of_reg
     assert limited("two_link", "regressor", "float32")
     assert not limited("two_link", "regressor", "float64")
     assert not limited("two_link", "forward_dynamics", "float32")
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_results_may_be_constants_or_arguments(dtype):
+    program = record(lambda q, r: ([1.5] * 9, [q[1], 0.0], [2.0, *r]), {"q": 2, "r": 9})
+    q, r = states(program, dtype, 33)
+    ones, few, many = simulated(program, dtype, [q, r])
+    np.testing.assert_array_equal(ones, np.full((33, 9), 1.5))
+    np.testing.assert_array_equal(few, np.column_stack([q[:, 1], np.zeros(33)]))
+    np.testing.assert_array_equal(many, np.column_stack([np.full(33, 2.0), r]))
