@@ -39,6 +39,8 @@ BLOCK = 2**20  # states that are made on the processor, and then repeated
 PIECE = 2**17  # states that are compared at once
 MARGIN = 2**30  # bytes of the card's memory that are left alone
 LAW = "pd-gravity"  # of the simulated arms
+GAINS = {"kp": 20.0, "kd": 2.0}  # [N m/rad], [N m s/rad]: with more, a light wrist is unstable
+STEP = 1e-3  # [s]
 
 
 class Card:
@@ -276,7 +278,7 @@ def simulated(card: Card, arms: int, steps: int) -> dict[str, float]:
     march = gpu.March(code, takes, program.shapes, [(k, k) for k in range(len(states))])
     for dtype in DTYPES:
         q, qd = drawn([chain.n, chain.n], dtype, arms, strange=False)
-        values = {"q": q, "qd": qd, "x": q, "v": qd, "h": 1e-3, "kp": 100.0, "kd": 20.0}
+        values = {"q": q, "qd": qd, "x": q, "v": qd, "h": STEP, **GAINS}
         values |= {"number": 0.0, "q_ref": 0.0, "qd_ref": 0.0}
         given = [
             np.array(np.broadcast_to(values.get(name.partition("@")[0], -0.0), (1, k)), dtype)
