@@ -178,8 +178,9 @@ def speeds(card: Card, most: int, copying: float) -> list[dict[str, Any]]:
             count = min(most, 2**22) if quantity in WIDE else most
             while count * asked.bytes_a_state(dtype) > card.free() - MARGIN:
                 count //= 2
-            begun = time.perf_counter()
             with arranged(card, asked, dtype, count) as launch:
+                card.wait()
+                begun = time.perf_counter()
                 launch()
                 card.wait()
                 made = time.perf_counter() - begun
