@@ -26,6 +26,7 @@ from armdyn.errors import ArmdynError
 from armdyn.quantities import QUANTITIES
 from armdyn.quantities.tasks import Task
 from armdyn.simulation.step import STATE, Step, StepKernels
+from benchmarks.gpu_peers import measured
 
 ARM = "panda"
 MAIN = (
@@ -38,6 +39,8 @@ BLOCK = 2**20  # states that are made on the processor, and then repeated
 PIECE = 2**17  # states that are compared at once
 MARGIN = 2**30  # bytes of the card's memory that are left alone
 LAW = "pd-gravity"  # of the simulated arms
+GAINS = {"kp": 20.0, "kd": 2.0}  # [N m/rad], [N m s/rad]: with more, a light wrist is unstable
+STEP = 1e-3  # [s]
 
 
 class Card:
@@ -136,6 +139,7 @@ def drawn(takes: list[int], dtype: str, count: int, strange: bool, seed: int = 0
             x[5::64, 0] = np.nan
             x[7::64, length // 2] = -np.inf
             x[9::32] *= 1e13
+            x[11::64] *= 1000.0 * np.finfo(dtype).smallest_subnormal
         found.append(x.astype(dtype))
     return found
 
@@ -174,8 +178,9 @@ def speeds(card: Card, most: int, copying: float) -> list[dict[str, Any]]:
             count = min(most, 2**22) if quantity in WIDE else most
             while count * asked.bytes_a_state(dtype) > card.free() - MARGIN:
                 count //= 2
-            begun = time.perf_counter()
             with arranged(card, asked, dtype, count) as launch:
+                card.wait()
+                begun = time.perf_counter()
                 launch()
                 card.wait()
                 made = time.perf_counter() - begun
@@ -274,7 +279,7 @@ def simulated(card: Card, arms: int, steps: int) -> dict[str, float]:
     march = gpu.March(code, takes, program.shapes, [(k, k) for k in range(len(states))])
     for dtype in DTYPES:
         q, qd = drawn([chain.n, chain.n], dtype, arms, strange=False)
-        values = {"q": q, "qd": qd, "x": q, "v": qd, "h": 1e-3, "kp": 100.0, "kd": 20.0}
+        values = {"q": q, "qd": qd, "x": q, "v": qd, "h": STEP, **GAINS}
         values |= {"number": 0.0, "q_ref": 0.0, "qd_ref": 0.0}
         given = [
             np.array(np.broadcast_to(values.get(name.partition("@")[0], -0.0), (1, k)), dtype)
@@ -318,6 +323,7 @@ def main() -> int:
     parser.add_argument("--json", default="gpu.json", help="where the figures go")
     parser.add_argument("--no-bits", action="store_true", help="do not compare with the processor")
     parser.add_argument("--no-speed", action="store_true", help="do nothing but compare")
+    parser.add_argument("--peers", action="store_true", help="measure other libraries too")
     asked = parser.parse_args()
     try:
         card = Card(asked.device)
@@ -343,6 +349,9 @@ def main() -> int:
         print("mass_matrix float32 by states:", report["growth"])
         report["rk4"] = simulated(card, 2**20, 50 if asked.quick else 200)
         print("closed-loop RK4 steps:", report["rk4"], flush=True)
+    if asked.peers:
+        report["peers, M states/s"] = measured(ARM, 2**20)
+        print("peers, M states/s:", report["peers, M states/s"], flush=True)
     if not asked.no_bits:
         report["bits"] = bits(card, 10**5 if asked.quick else 10**6)
     with open(asked.json, "w", encoding="utf-8") as file:

@@ -14,8 +14,9 @@ SINGLE = ctypes.CFUNCTYPE(None, POINTERS, POINTERS)
 
 
 def states(program, dtype, count, seed=0):
-    """Arguments of so many states, with far angles, infinity and NaN among them."""
+    """Arguments of so many states, with far angles, infinity, NaN and subnormals among them."""
     rng = np.random.default_rng(seed)
+    tiny = np.finfo(dtype).smallest_subnormal * 1000.0  # and its products are less than any number
     found = []
     for length in program.inputs.values():
         x = rng.uniform(-3, 3, (count, length))
@@ -25,6 +26,7 @@ def states(program, dtype, count, seed=0):
         x[4::11, length // 2] = -np.inf
         x[5::11] *= 1e13
         x[6::11] = -0.0
+        x[7::11] *= tiny
         found.append(x.astype(dtype))
     return found
 

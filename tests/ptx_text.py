@@ -35,12 +35,16 @@ class Function:
         local = re.search(r"\.local .*?(\w+)\[(\d+)\]", body)
         self.local = (local.group(1), int(local.group(2))) if local else ("", 0)
         self.code, self.labels = [], {}
+        begun = ""  # of an instruction on several lines
         for line in body.splitlines():
-            line = line.split("//")[0].strip().rstrip(";")
+            line = line.split("//")[0].strip()
             if re.fullmatch(r"\$?\w+:", line):
                 self.labels[line[:-1]] = len(self.code)
-            elif line and line not in "{}" and not line.startswith("."):
-                self.code.append(Instruction(line))
+            elif line and line not in "{}" and (begun or not line.startswith(".")):
+                begun += f"{line} "
+                if line.endswith(";"):
+                    self.code.append(Instruction(begun.strip().rstrip(";")))
+                    begun = ""
 
 
 class Instruction:

@@ -14,6 +14,7 @@ from armdyn.engine.recorded import Recorded
 from armdyn.program.tape import record
 from armdyn.quantities.tasks import Task
 from armdyn.simulation.step import Step, StepKernels
+from benchmarks import gpu as benchmark
 from tests.fake_cuda import FakeCuda
 from tests.on_simulator import compiled, computed, same_bits, states
 
@@ -288,3 +289,23 @@ def test_stages_of_a_step_are_the_step_bit_for_bit(fake, dtype):
     for step in range(steps):
         q, qd, _ = computed(whole, dtype, [q, qd, h, tau], here)
         same_bits([outputs[0][step], outputs[1][step]], [q, qd])
+
+
+def test_the_benchmark_measures_and_compares(fake, monkeypatch):
+    small = {"ARM": "two_link", "MAIN": ("mass_matrix",), "BLOCK": 32, "PIECE": 32, "MARGIN": 0}
+    for name, value in small.items():
+        monkeypatch.setattr(benchmark, name, value)
+    monkeypatch.setattr(benchmark, "QUANTITIES", ("energy",))
+    card = benchmark.Card(1)
+    a_state, seconds = 8 * (2 + 4), 1e-4  # bytes; what the fake's clock says of a launch
+    (row,) = benchmark.speeds(card, 70, copying=70 * a_state / seconds)
+    assert row["float32"]["states"] == 70
+    assert (row["float32"]["% of copying"], row["float64"]["% of copying"]) == (50, 100)
+    steps = benchmark.simulated(card, 33, 2)
+    assert steps["float32 finite"] == steps["float64 finite"] == 1
+    assert benchmark.bits(card, 70) == {"states": 70, "energy float32": 0, "energy float64": 0}
+    assert fake.fault is None
+    assert not fake.allocated
+    with card.memory(56) as (place,):
+        card.send(np.arange(7.0), place)
+        np.testing.assert_array_equal(card.fetch(place, np.empty(7)), np.arange(7.0))

@@ -123,9 +123,7 @@ def test_a_page_waits_for_nothing_that_later_ones_need_alone():
         b = [sincos(x + y)[1] for x, y in zip(a, q, strict=True)]
         return [*b, *a] + [x + 1 for x in a]
 
-    program = place_fma(record(text, {"q": 12}))
-    for dtype in DTYPES:
-        check(program, dtype, count=40, limit=THREE_PAGES)
+    check(place_fma(record(text, {"q": 12})), "float32", count=40, limit=THREE_PAGES)
 
 
 def test_pages_hold_every_column_once_and_no_more_than_there_is_room():
@@ -167,15 +165,15 @@ def test_every_barrier_is_missed_when_it_is_not_there():
 @pytest.mark.parametrize(
     ("change", "fault"),
     [
-        (("st.global.b32 \t[", "st.global.b64 \t["), "multiple|allowed"),
-        (("add.rn.f32", "add.f32"), "may be fused"),
+        ((r"st\.global\.[bf]32", "st.global.b64"), "multiple|allowed"),
+        ((r"add\.rn\.f32", "add.f32"), "may be fused"),
     ],
 )
 def test_the_simulator_notices_what_a_gpu_must_not_do(change, fault):
     program = record(lambda q: [q[0] + q[1]], {"q": 2})
     (q,) = states(program, "float32", 33)
     with pytest.raises(Fault, match=fault):
-        simulated(program, "float32", [q], change=lambda text: text.replace(*change))
+        simulated(program, "float32", [q], change=lambda text: re.sub(*change, text))
 
 
 def test_a_state_beyond_the_arrays_is_a_fault():
@@ -208,3 +206,13 @@ def test_only_wide_float32_kernels_with_little_shared_memory_have_a_limit_of_reg
     assert limited("two_link", "regressor", "float32")
     assert not limited("two_link", "regressor", "float64")
     assert not limited("two_link", "forward_dynamics", "float32")
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_results_may_be_constants_or_arguments(dtype):
+    program = record(lambda q, r: ([1.5] * 9, [q[1], 0.0], [2.0, *r]), {"q": 2, "r": 9})
+    q, r = states(program, dtype, 33)
+    ones, few, many = simulated(program, dtype, [q, r])
+    np.testing.assert_array_equal(ones, np.full((33, 9), 1.5))
+    np.testing.assert_array_equal(few, np.column_stack([q[:, 1], np.zeros(33)]))
+    np.testing.assert_array_equal(many, np.column_stack([np.full(33, 2.0), r]))

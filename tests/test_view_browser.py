@@ -321,6 +321,8 @@ def test_the_tip_goes_where_it_is_told(show):
     page = show(armdyn.load("puma560"))
     script = """
       const input = document.querySelector("#tip input");
+      armdyn.pose([0.3, 0.5, -1.2, 0.1, 0.2, 0.3]); // away from all limits
+      input.value = armdyn.dynamics.pose(armdyn.sim.q)[3];
       input.value = Number(input.value) - 0.05;
       input.dispatchEvent(new Event("change"));
       return [Number(input.value), armdyn.dynamics.pose(armdyn.sim.q)[3]];
@@ -328,6 +330,33 @@ def test_the_tip_goes_where_it_is_told(show):
     picture(page)
     wanted, found = page.run(script)
     assert found == pytest.approx(wanted, abs=1e-6)
+
+
+@pytest.mark.parametrize("name", ["panda", "puma560", "scara"])
+def test_a_reach_stays_within_limits_and_gets_there(show, name):
+    """To where the arm can be: the tip of a posture within all limits, from another one."""
+    robot = armdyn.load(name)
+    lower, upper = np.clip(robot.limits.T, -2, 2)
+    rng = np.random.default_rng(0)
+    script = """
+      const [q, goal] = arguments;
+      const { arm, dynamics, kinematics } = armdyn;
+      const parts = { arm, dynamics, kinematics };
+      for (let k = 0; k < 20; k++) armdyn.reach(q, goal, { tip: true }, parts);
+      const T = dynamics.pose(q);
+      return [q, [T[3], T[7], T[11]]];
+    """
+    page = show(robot)
+    far = []
+    for _ in range(20):
+        start, end = rng.uniform(
+            lower + 0.1 * (upper - lower), upper - 0.1 * (upper - lower), (2, robot.n)
+        )
+        goal = robot.pose(end)[:3, 3]
+        q, tip = page.run(script, start.tolist(), goal.tolist())
+        assert (q >= robot.limits[:, 0]).all() and (q <= robot.limits[:, 1]).all()
+        far.append(np.linalg.norm(tip - goal))
+    assert np.median(far) < 1e-6  # a few may end where limits hold them
 
 
 def test_a_layer_is_shown_and_hidden(show):

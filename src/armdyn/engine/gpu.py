@@ -59,7 +59,7 @@ class OnDevices:
         """Launch the kernel on so many states."""
         ready = self._ready.get((dtype, device))
         if ready is None or ready.driver.trouble:
-            ready = self._prepared(dtype, device)
+            ready = self.prepare(dtype, device)
         if count <= 0:
             return
         block = ready.pack(*ready.head, stream, (count + 31) >> 5, ready.shared, *given)
@@ -67,7 +67,8 @@ class OnDevices:
         if trouble:
             ready.driver.check(trouble)
 
-    def _prepared(self, dtype: str, device: int) -> Ready:
+    def prepare(self, dtype: str, device: int) -> Ready:
+        """The kernel on a device, made and loaded if this is the first need of it."""
         driver = cuda.driver()
         limit = ptx.limit(driver.attribute(device, cuda.OPT_IN))
         with calls.COMPILING:

@@ -1,7 +1,6 @@
 // The pointer as a hand: it drags the tip, or any link, where the arm is posed; it pulls a moving arm.
 import * as THREE from "./three.js";
 import { dampedStep } from "./kinematics.js";
-import { bounds } from "./joints.js";
 
 const ROUNDS = 12; // of damped least squares a movement
 
@@ -21,14 +20,33 @@ export function reach(q, goal, grip, { arm, dynamics, kinematics }) {
     const far = Math.hypot(...e);
     if (far < 1e-9 * arm.reach) break;
     const most = 0.1 * arm.reach; // a long way goes in short steps
-    const step = dampedStep(J, q.length, e.map((x) => (far > most ? (x * most) / far : x)), 0.02 * arm.reach);
-    arm.joints.forEach((joint, i) => {
-      const [lower, upper] = bounds(joint, arm.reach);
-      const free = joint.lower === null && joint.upper === null;
-      q[i] = free ? q[i] + step[i] : Math.min(upper, Math.max(lower, q[i] + step[i]));
-    });
+    stepWithin(q, J, e.map((x) => (far > most ? (x * most) / far : x)), arm);
   }
   return q;
+}
+
+/** Moves q by a step of damped least squares; a joint that would leave its limits goes to them. */
+function stepWithin(q, J, e, arm) {
+  const n = q.length;
+  const held = new Set();
+  for (;;) {
+    const step = dampedStep(J, n, e, 0.01 * arm.reach);
+    const leaving = arm.joints.findIndex(
+      ({ lower, upper }, i) =>
+        !held.has(i) && (q[i] + step[i] < (lower ?? -Infinity) || q[i] + step[i] > (upper ?? Infinity)),
+    );
+    if (leaving < 0) {
+      for (let i = 0; i < n; i++) if (!held.has(i)) q[i] += step[i];
+      return;
+    }
+    const end = step[leaving] < 0 ? arm.joints[leaving].lower : arm.joints[leaving].upper;
+    for (let k = 0; k < 3; k++) {
+      e[k] -= J[k * n + leaving] * (end - q[leaving]); // the others do the rest
+      J[k * n + leaving] = 0;
+    }
+    q[leaving] = end;
+    held.add(leaving);
+  }
 }
 
 /** Listens to the pointer on the stage; ``handlers`` say what a grip, a move and a release do. */

@@ -13,7 +13,7 @@ import { Playback } from "./playback.js";
 import { Hand, reach } from "./hand.js";
 
 const MODES = {
-  run: ["Recorded run", "The motion that was simulated; move the time line, or press play."],
+  run: ["Run", "The motion that was simulated: move the time line, or press play."],
   pose: ["Pose", "Drag the orange tip or any link; drag elsewhere to turn the view."],
   fall: ["Free fall", "No torque at all. Grab a link and pull."],
   hold: ["Hold", "Motors carry the weight, no more: push the arm where you like."],

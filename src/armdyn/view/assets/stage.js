@@ -122,7 +122,7 @@ export class Stage {
     this.camera.aspect = width / height;
     // What stands in view does so on a narrow screen too.
     this.camera.fov = width < height ? (360 / Math.PI) * Math.atan(Math.tan(0.28) * (height / width)) : 32;
-    const covered = width < height ? 0.1 : 0.05; // half of what controls take of the foot
+    const covered = width < height ? 0.04 : 0.05; // half of what controls take of the foot
     this.camera.setViewOffset(width, height, 0, covered * height, width, height);
     this.changed = true;
   }
