@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 
 from armdyn.papers import lin1999_lines
@@ -265,7 +265,7 @@ def _best(kind: int) -> str:
     )
 
 
-TABLES = (
+TABLES: tuple[Callable[[], Table], ...] = (
     partial(table_vi, 1),
     partial(table_vi, 2),
     table_vii,
