@@ -149,13 +149,12 @@ def _table(ranking: Ranking, width: int) -> Table:
 def _more_table(ranking: Ranking) -> Table:
     """What does not fit a narrow terminal, as a table of its own."""
     table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0))
-    table.add_column("")
     table.add_column("method", no_wrap=True)
     for heading in MORE:
         table.add_column(heading, justify="right", no_wrap=True)
     for row in ranking.rows:
         style = STYLES.get(row.verdict, "bold green" if row.chosen else "")
-        line = ("*" if row.chosen else "", row.method, *more_cells(row))
+        line = (row.method, *more_cells(row))
         table.add_row(*(Text(cell, style=style) for cell in line))
     return table
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 
 from armdyn.algorithms.lin_fang import axis_before
@@ -270,4 +271,7 @@ def table_vii() -> Table:
     return table(title, TABLE_VII, literal=False, doubling="M")
 
 
-TABLES = (*(partial(formulation, number) for number in LITERAL), table_vii)
+TABLES: tuple[Callable[[], Table], ...] = (
+    *(partial(formulation, number) for number in LITERAL),
+    table_vii,
+)
