@@ -20,7 +20,7 @@ import armdyn
 from armdyn.errors import ArmdynError, cut, shorten, unknown
 
 COMMANDS = (
-    *("robots", "show", "eval", "compare", "tables"),
+    *("robots", "show", "eval", "trace", "compare", "tables"),
     *("simulate", "excite", "identify", "export"),
 )
 LONGEST = 600  # characters of a complaint

@@ -25,6 +25,14 @@ def evaluate(program: Program, inputs: Mapping[str, Sequence[Scalar]]) -> Any:
             one shape, for which every result is such an array, of the same values that the
             elements have one by one.
     """
+    values = step_by_step(program, inputs)
+    numbers = (values[k] for k in program.outputs)
+    results = tuple(nested(numbers, shape) for shape in program.shapes)
+    return results[0] if len(results) == 1 else results
+
+
+def step_by_step(program: Program, inputs: Mapping[str, Sequence[Scalar]]) -> list[Scalar]:
+    """The value of every instruction of a program; of a table, a list."""
     given: list[Scalar] = []
     for name, length in program.inputs.items():
         if name not in inputs or len(inputs[name]) != length:
@@ -49,9 +57,7 @@ def evaluate(program: Program, inputs: Mapping[str, Sequence[Scalar]]) -> Any:
                 values.append(values[args[0]][value])
             else:
                 values.append(rules[op](*(values[arg] for arg in args)))
-    numbers = (values[k] for k in program.outputs)
-    results = tuple(nested(numbers, shape) for shape in program.shapes)
-    return results[0] if len(results) == 1 else results
+    return values
 
 
 def nested(numbers: Iterator[Scalar], shape: tuple[int, ...]) -> Any:
