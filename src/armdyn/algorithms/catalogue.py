@@ -168,7 +168,7 @@ CATALOGUE: dict[str, tuple[Method, ...]] = {
             lagrange.gravity,
             "zomaya1988",
             "eq. 10 on the minimal parameters",
-            "minimal",
+            "mixed",
         ),
     ),
     "christoffel": (
