@@ -133,7 +133,8 @@ def several():
     with pytest.MonkeyPatch.context() as patch:
         interpret(patch)
         names = ("two_link", "scara")
-        return [armdyn.compare(name, ["gravity", "bias"], **LEAST) for name in names]
+        few = ["lin1991", "newton-euler", "lagrange"]
+        return [armdyn.compare(name, ["gravity", "bias"], few, **LEAST) for name in names]
 
 
 def test_several_arms_stand_in_one_table(several):
@@ -146,6 +147,7 @@ def test_several_arms_stand_in_one_table(several):
                 cell = found[row.method][2 * k]
                 assert cell.lstrip("*").split()[0] == str(row.operations)
                 assert cell.startswith("*") == row.chosen
+    assert any(row.chosen for one in several for ranking in one.rankings for row in ranking.rows)
     first, second = ({row.method for row in one.rankings[0].rows} for one in several)
     assert first == second == {row[0] for row in arms.grid(arms.by_quantity(several)[0])[1]}
 
