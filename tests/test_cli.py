@@ -100,7 +100,7 @@ LONG = "x" * 5000
 @pytest.mark.parametrize(
     "arguments, message",
     [
-        (("dance",), "no command 'dance'; known: robots, show"),
+        (("sing",), "no command 'sing'; known: robots, show"),
         (("comapre",), "no command 'comapre'; did you mean 'compare'?"),
         ((LONG,), "no command 'xxx"),
         (("--jsn", "robots"), "unknown argument '--jsn'"),

@@ -53,6 +53,7 @@ WHOLE = {
     "quantities": list,
 }
 QUANTITY = {"quantity": str, "chosen": str, "reason": str, "remarks": list, "methods": list}
+QUANTITY |= {"runner_up": (str, type(None))}
 METHOD = {
     "method": str,
     "paper": str,
@@ -65,7 +66,10 @@ METHOD = {
     "call_ns": NUMBER,
     "batch_ns_per_state": NUMBER,
     "error_relative": NUMBER,
+    "error_eps": NUMBER,
     "verdict": str,
+    "depth": int,
+    "code_bytes": (int, type(None)),  # None where nothing is compiled
 }
 
 
@@ -250,11 +254,30 @@ def said(*rows, chosen="a", cost=10):
 def test_the_choice_is_explained():
     ours, other = row("a", 10, chosen=True), row("b", 12)
     assert "a: with 10 the fewest operations" in said(ours, other)[0]
-    assert "b comes next with 12" in said(ours, other)[0]
+    assert "b comes next with 12, 20% more." in said(ours, other)[0]
     assert "as few as b, and named first" in said(ours, replace(other, operations=10))[0]
     assert "b would take 9" in said(ours, replace(other, operations=9))[0]
     assert "no other exact method" in said(ours)[0]
     assert "a, 10 operations on this arm, which is not among these" in said(other)[0]
+
+
+def test_the_choice_says_what_it_is_like_beside_the_next():
+    ours = replace(row("a", 10, chosen=True), depth=4, code_bytes=300)
+    other = replace(row("b", 12), depth=5, code_bytes=280)
+    assert said(ours, other)[0].endswith(
+        "Its longest chain of operations is 4, that of b 5; "
+        "its code takes 300 bytes, that of b 280."
+    )
+    assert said(ours, replace(other, code_bytes=None))[0].endswith("that of b 5.")
+
+
+def test_depth_and_code_of_compiled_methods():
+    """More operations take more code; a chain is no longer than all operations."""
+    found = armdyn.compare("two_link", "gravity", batch=2, states=2, seconds=0)
+    for each in found.rankings[0].rows:
+        assert each.code_bytes is None or each.code_bytes > 4 * each.operations
+        assert 0 < each.depth <= each.operations
+    assert found.rankings[0].runner_up is found.rankings[0].rows[1]
 
 
 def test_the_stopwatch_may_disagree():

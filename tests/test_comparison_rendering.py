@@ -2,6 +2,7 @@
 
 import csv
 import io
+import json
 from dataclasses import replace
 from xml.etree import ElementTree
 
@@ -10,7 +11,7 @@ import pytest
 import armdyn
 from armdyn import Robot
 from armdyn.cli import main
-from armdyn.comparison import rendering
+from armdyn.comparison import arms, page, rendering
 from armdyn.comparison.ranking import Measured
 from tests.interpreting import LEAST, interpret
 
@@ -50,6 +51,30 @@ def test_the_widest_cells_fit_eighty_columns(found):
         assert cell in text
 
 
+def test_depth_size_and_eps_are_shown_at_any_width(found):
+    """In the same table from 108 columns on, in one of their own below."""
+    few = tuple(
+        replace(ranking, rows=tuple(replace(row, code_bytes=4321) for row in ranking.rows[:3]))
+        for ranking in found.rankings
+    )
+    for width in (60, 80, 110, 150):
+        text = rendering.text(replace(found, rankings=few), width)
+        for heading in ("longest", "bytes", "in eps"):
+            assert heading in text
+        for ranking in few:
+            for row in ranking.rows:
+                cells = (row.method, *rendering.more_cells(row))
+                assert row.depth and cells[2] == "4321"
+                assert any(all(cell in line for cell in cells) for line in text.splitlines())
+
+
+def test_an_error_in_eps():
+    row = Measured("a", "paper", "", True, True, 1, False, error=2.0**-51)
+    assert row.error_eps == 2 and rendering.more_cells(row)[2] == "2"
+    assert rendering.more_cells(replace(row, error=0.1))[2] == ""  # no rounding
+    assert replace(row, error=None).error_eps is None
+
+
 @pytest.mark.parametrize(
     "ns, shown",
     [
@@ -82,7 +107,7 @@ def test_html_is_well_formed_and_escapes(found):
     assert page.find(".//script") is None
     assert len(page.findall("table")) == 2
     rows = sum(len(ranking.rows) for ranking in found.rankings)
-    assert len(page.findall(".//td")) == rows * len(rendering.HEADINGS)
+    assert len(page.findall(".//td")) == rows * len(rendering.HEADINGS + rendering.MORE)
 
 
 def test_repr_is_one_line(found):
@@ -98,6 +123,88 @@ def test_a_robot_shows_its_table_and_masses_in_a_notebook():
     for joint, link in zip(chain.joints, chain.links, strict=True):
         assert joint.name in cells and f"{link.inertia.mass:.4g}" in cells
     assert "<b>" in page.find("p/b").text
+
+
+# Several arms, and the page ----------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def several():
+    with pytest.MonkeyPatch.context() as patch:
+        interpret(patch)
+        names = ("two_link", "scara")
+        few = ["lin1991", "newton-euler", "lagrange"]
+        return [armdyn.compare(name, ["gravity", "bias"], few, **LEAST) for name in names]
+
+
+def test_several_arms_stand_in_one_table(several):
+    for rankings in arms.by_quantity(several):
+        headings, rows = arms.grid(rankings)
+        assert headings[1::2] == ["two_link\noperations", "scara\noperations"]
+        found = {row[0]: row[1:] for row in rows}
+        for k, (_, ranking) in enumerate(rankings):
+            for row in ranking.rows:
+                cell = found[row.method][2 * k]
+                assert cell.lstrip("*").split()[0] == str(row.operations)
+                assert cell.startswith("*") == row.chosen
+    assert any(row.chosen for one in several for ranking in one.rankings for row in ranking.rows)
+    first, second = ({row.method for row in one.rankings[0].rows} for one in several)
+    assert first == second == {row[0] for row in arms.grid(arms.by_quantity(several)[0])[1]}
+
+
+def test_several_arms_on_the_command_line(capsys, monkeypatch, interpreted):
+    options = ["--quantity=gravity", "--batch=2", "--states=2", "--seconds=0"]
+    options.append("--methods=lagrange,newton-euler")
+    texts = []
+    for width in (60, 120):
+        monkeypatch.setenv("COLUMNS", str(width))
+        assert main(["compare", "two_link", "scara", "stanford", *options]) == 0
+        texts.append(capsys.readouterr().out)
+        assert max(map(len, texts[-1].splitlines())) <= width
+    for name in ("two_link", "scara", "stanford"):
+        assert all(f"{name}: Robot chooses" in " ".join(text.split()) for text in texts)
+    assert main(["compare", "two_link", "scara", "--json", *options]) == 0
+    assert [one["robot"] for one in json.loads(capsys.readouterr().out)] == ["two_link", "scara"]
+    assert main(["compare", "two_link", "scara", "--csv", *options]) == 0
+    rows = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
+    assert {row["robot"] for row in rows} == {"two_link", "scara"}
+
+
+def test_a_picture_is_of_one_arm(capsys):
+    assert main(["compare", "two_link", "scara", "--plot=bars.svg"]) == 2
+    assert "--plot draws one arm; --html shows several" in capsys.readouterr().err
+
+
+def test_the_page_is_whole_and_needs_nothing_else(several, tmp_path):
+    hostile = [replace(several[0], robot="<script>&"), several[1]]
+    path = tmp_path / "report.html"
+    page.write(hostile, path)
+    text = path.read_text(encoding="utf-8")
+    root = ElementTree.fromstring(text.removeprefix("<!DOCTYPE html>\n"))
+    assert root.find(".//script") is None and "&lt;script&gt;&amp;" in text
+    assert "http" not in text and "src=" not in text and "href" not in text
+    rankings = [ranking for one in hostile for ranking in one.rankings]
+    assert len(root.findall(".//table")) == len(arms.by_quantity(hostile)) + len(rankings)
+    pictures = root.findall(".//svg")
+    assert len(pictures) == 3 * len(rankings)
+    for picture, ranking in zip(pictures[::3], rankings, strict=True):
+        widths = [float(bar.get("width")) for bar in picture.findall("rect")]
+        costs = [row.operations for row in ranking.rows]
+        largest = max(costs) or 1
+        assert widths == [pytest.approx(page.BARS * c / largest, abs=0.06) for c in costs]
+
+
+def test_the_page_of_one_arm(found, tmp_path):
+    found.write_html(tmp_path / "one.html")
+    root = ElementTree.fromstring(
+        (tmp_path / "one.html").read_text(encoding="utf-8").removeprefix("<!DOCTYPE html>\n")
+    )
+    assert len(root.findall(".//table")) == len(found.rankings)
+
+
+def test_a_page_that_cannot_be_written_is_refused_before_the_work(capsys):
+    assert main(["compare", "two_link", "--html=nowhere/report.html"]) == 2
+    assert "there is no directory 'nowhere'" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("suffix", ["png", "svg"])

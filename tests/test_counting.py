@@ -220,6 +220,48 @@ def test_the_other_kinds_fold_all_constants(counted):
         assert counted(constants, kind) == Count()
 
 
+# Depth -------------------------------------------------------------------------------------------
+
+
+def test_a_depth_is_the_longest_chain_of_operations(counted):
+    def each(expression):
+        return counted(lambda arm, q, qd: [expression(*qd, arm.rotations(q)[0].C)], "depth")
+
+    assert each(lambda x, y, z, C: x) == 0
+    assert each(lambda x, y, z, C: -x) == 0
+    assert each(lambda x, y, z, C: C) == 0  # a cosine is on hand
+    assert each(lambda x, y, z, C: C * x) == 1
+    assert each(lambda x, y, z, C: x + y + z + x * y) == 3
+    assert each(lambda x, y, z, C: (x + y) + (z + x * y)) == 3
+    assert each(lambda x, y, z, C: (x + y) * (x + y) / z) == 3
+    assert each(lambda x, y, z, C: 0 * (x + y) * z + y) == 0  # what is not needed
+
+
+def test_a_table_is_as_deep_as_what_it_stands_for():
+    """With loops, from 16 joints on, the same chain as without, joint by joint."""
+    depths = [count(Chain.random(n), "mass_matrix", "hybrid", kind="depth") for n in (14, 15, 16)]
+    assert depths[2] - depths[1] == depths[1] - depths[0]
+
+
+def test_critical_paths_of_six_joints():
+    """An independent count of the same programs has these."""
+    chain = Chain.random(6)
+    found = {
+        (quantity, method): count(chain, quantity, method, kind="depth")
+        for quantity, method in (
+            ("mass_matrix", "crba-minimal"),
+            ("mass_matrix", "gdahj"),
+            ("christoffel", "momentum"),
+        )
+    }
+    assert list(found.values()) == [58, 46, 39]
+
+
+def test_a_depth_is_of_a_whole_method():
+    with pytest.raises(MethodError, match="a depth is that of a whole method"):
+        count(ARM, "mass_matrix", "gdahj", "depth", "dynamics")
+
+
 # Stages ------------------------------------------------------------------------------------------
 
 

@@ -68,8 +68,9 @@ def test_the_self_test_passes_for_every_quantity(chain, exported):
 def test_the_self_test_passes_with_arguments_friction_and_derivatives(exported):
     asked = ["inverse_dynamics", "forward_dynamics", "gravity"]
     derivatives = ["derivative", "jvp", "vjp", "hvp"]
+    given = [name for name in GIVEN if name in QUANTITIES["inverse_dynamics"].at_call]
     _, test = exported(
-        STANFORD, asked, friction=True, arguments=[*GIVEN], derivatives=derivatives, wrt="q"
+        STANFORD, asked, friction=True, arguments=given, derivatives=derivatives, wrt="q"
     )
     status, out, err = node(test)
     assert status == 0 and err == ""

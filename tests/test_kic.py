@@ -11,12 +11,13 @@ import mpmath
 import numpy as np
 import pytest
 
-from armdyn import Chain
-from armdyn.algorithms import kic, kic_augmented, kinematics
+from armdyn import Chain, Robot
+from armdyn.algorithms import kic, kic_augmented, kinematics, lagrange
 from armdyn.chain import Frame
 from armdyn.chain.pose import Pose
 from armdyn.counting import growth
 from armdyn.counting.polynomial import Polynomial
+from armdyn.errors import MethodError, ShapeError
 
 MIXES = ["R", "P", "RRRRR", "RRPRR", "PRRPR", "RPPRR", "PPP"]
 ARMS = [Chain.random(len(mix), mix, seed=4) for mix in MIXES]
@@ -85,6 +86,87 @@ def test_coefficients_are_the_derivatives_of_the_pose(chain, frame):
     assert (gT.shape, gR.shape, hT.shape, hR.shape) == ((3, n), (3, n), (3, n, n), (3, n, n))
     for found, true in zip((gT, gR, hT, hR), truth, strict=True):
         np.testing.assert_allclose(found, true, rtol=0, atol=1e-14)
+
+
+@EVERY_ARM
+@pytest.mark.parametrize("frame", [None, "camera", "link1", "pedestal"])
+def test_coefficients_of_a_point_are_those_of_a_frame_there(chain, frame):
+    chain, q, point = with_frames(chain), posture(chain), [0.3, -0.2, 0.5]
+    link, pose = chain.find_frame(frame)
+    there = np.array(pose.translation) + np.array(pose.rotation) @ point
+    moved = Frame("there", link, Pose.of(np.array(pose.rotation), there))
+    truth = kic.influence(dataclasses.replace(chain, frames=(moved,)).on(float), q, "there")
+    for found, true in zip(kic.influence(chain.on(float), q, frame, point), truth, strict=True):
+        np.testing.assert_allclose(np.array(found, float), np.array(true, float), atol=1e-14)
+
+
+def test_points_are_given_at_the_call_and_batched(interpreted):
+    """A point on the axis of the last joint, and one off it: velocity by two influences."""
+    robot = Robot(ARMS[3])
+    q, points = np.array(posture(robot.chain)), np.array([[0.0, 0.0, 0.0], [0.1, 0.2, -0.3]])
+    gT, gR, hT, _ = robot.influence(q, "link2", point=points)
+    origin = robot.influence(q, "link2")
+    arms = robot.pose(q, "link2")[:3, :3] @ points[1]
+    assert gT.shape == (2, 3, 5) and hT.shape == (2, 3, 5, 5)
+    np.testing.assert_array_equal(gT[0], origin[0])
+    np.testing.assert_allclose(gT[1], origin[0] + np.cross(gR[1].T, arms).T, atol=1e-14)
+
+
+def test_a_point_belongs_to_influence_alone():
+    with pytest.raises(MethodError, match="no argument 'point' of pose"):
+        Robot(ARMS[3]).function("pose", arguments="point")
+
+
+# Inertial power of a robot ----------------------------------------------------------------------
+
+
+@EVERY_ARM
+@pytest.mark.parametrize("model", ["original", "augmented"])
+def test_inertial_power_of_a_robot_is_christoffel_once_symmetric(chain, model):
+    """Batched, by the Lagrangian's symbols, which know nothing of it."""
+    robot = Robot(chain)
+    q = np.random.default_rng(3).uniform(-3, 3, (2, 1, chain.n))
+    terms = robot.inertial_power(q, model=model)
+    assert [term.shape for term in terms] == [(2, 1, *(chain.n,) * 3)] * 3
+    P = sum(terms)
+    truth = [lagrange.christoffel(chain.on(float), one.tolist()) for one in q[:, 0]]
+    np.testing.assert_allclose((P + P.swapaxes(-1, -2))[:, 0] / 2, truth, atol=1e-13)
+
+
+WRONG_IN_PRINT = {"P4", "P6", "P9", "P10"}
+
+
+@pytest.mark.parametrize("model", ["original", "augmented"])
+def test_the_table_of_properties(model):
+    robot = Robot(ARMS[2])
+    found = robot.inertial_power_properties(posture(ARMS[2]), model=model)
+    assert [row.name for row in found] == [f"P{k}" for k in range(1, 11)]
+    assert all(row.holds for row in found)
+    assert {row.name for row in found if not row.right_as_printed} == WRONG_IN_PRINT
+    for row in found:
+        assert (row.printed == row.corrected) == (row.name not in WRONG_IN_PRINT)
+
+
+@pytest.mark.parametrize(
+    "ask, error, message",
+    [
+        (
+            lambda r: r.inertial_power([0.0] * 4),
+            ShapeError,
+            r"q has shape \(4,\); expected \(..., 5\)",
+        ),
+        (lambda r: r.inertial_power("nonsense"), ShapeError, "no array of numbers"),
+        (
+            lambda r: r.inertial_power([0.0] * 5, model="augment"),
+            MethodError,
+            "did you mean 'augmented'",
+        ),
+        (lambda r: r.inertial_power_properties([[0.0] * 5]), ShapeError, "one posture"),
+    ],
+)
+def test_what_inertial_power_refuses(ask, error, message):
+    with pytest.raises(error, match=message):
+        ask(Robot(ARMS[2]))
 
 
 # Properties of [I*] and [P*], in their corrected form -------------------------------------------

@@ -16,6 +16,7 @@ from armdyn.papers.zomaya1988 import (
     is_quadratic,
     torques,
 )
+from armdyn.spatial import Vector
 from tests.arms import with_rotors
 
 MIXES = ("RRR", "PRR", "RPR", "RRP", "PPR", "RRPRRR", "PRPRRP")
@@ -118,6 +119,38 @@ def test_neglected_term_is_not_small(stanford):
     assert error.min() == pytest.approx(0.18, abs=0.005)
     assert error.max() == pytest.approx(1.96, abs=0.005)
     assert error[5] == pytest.approx(1.0, abs=1e-12)
+
+
+@pytest.mark.parametrize("mix", MIXES)
+def test_nine_terms_are_the_trace_of_links_without_products_of_inertia(mix):
+    """Eq. (17): m_11, m_22, m_33 are the diagonal of Delta_j Delta_k J Delta_i^T, term by term."""
+    chain = Chain.random(len(mix), mix, seed=3)
+    arm = chain.on(float)
+    q = np.random.default_rng(1).uniform(-3, 3, chain.n).tolist()
+    Delta = lagrange.differentials(arm, q)[-1]
+    full = lagrange.pseudo_inertias(arm)[-1]
+    x, y, z, h = full.columns
+    bare = Vector(x.x, 0, 0), Vector(0, y.y, 0), Vector(0, 0, z.z), h
+    J = full._replace(columns=bare)
+    square = np.vstack([np.transpose([list(c) for c in bare]), [*h, J.m]])
+    for i, j, k in np.ndindex(3, 3, 3):
+        M = matrix(Delta[j]) @ matrix(Delta[k]) @ square @ matrix(Delta[i]).T
+        Q = zomaya_morris.nine_terms(Delta[i], Delta[j], Delta[k], J)
+        by_threes = np.reshape(np.array(Q, float), (3, 3)).sum(axis=1)
+        np.testing.assert_allclose(by_threes, np.diag(M)[:3], atol=1e-12)
+
+
+@pytest.mark.parametrize("mix", MIXES)
+def test_gravity_recursion_is_the_slope_of_the_potential(mix):
+    """Eq. (10), by complex step."""
+    chain, h = Chain.random(len(mix), mix, seed=2), 1e-30
+    q = np.random.default_rng(0).uniform(-3, 3, chain.n)
+    for view in ("natural", "minimal"):
+        found = lagrange.gravity(chain.on(float, view), q.tolist())
+        for j, torque in enumerate(found):
+            moved = (q + 1j * h * np.eye(chain.n)[j]).tolist()
+            slope = complex(kinematics.potential(chain.on(complex), moved)).imag / h
+            assert torque == pytest.approx(slope, abs=1e-11)
 
 
 def test_only_the_approximation_is_marked_so():

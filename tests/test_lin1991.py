@@ -72,6 +72,19 @@ def test_fijany_bejczy_takes_less_than_table_I_prints(n, M, A):
     assert double == 3 * n - 6
 
 
+@pytest.mark.parametrize("n", [n for n in SIZES if n > 3], ids="n = {}".format)
+def test_fijany_bejczy_in_the_second_frame_takes_less_than_in_the_last(n):
+    """Note d of Table I: "the other one", k = n, "is somewhat less efficient".
+
+    At most 4.5n^2+93.5n-212 M, 4n^2+64n-137 A, 3n-6 D, which an independent count has.
+    """
+    mul, add, double = counted("fijany-bejczy-2", n)
+    last = counted("fijany-bejczy", n)
+    assert mul <= 4.5 * n**2 + 93.5 * n - 212 and mul < last[0]
+    assert add <= 4 * n**2 + 64 * n - 137 and add < last[1]
+    assert double == last[2] == 3 * n - 6
+
+
 @pytest.mark.parametrize("n", SIZES, ids="n = {}".format)
 def test_walker_orin_takes_at_most_what_its_lines_give(n):
     """11n^2+50n-55 M, 7n^2+42n-45 A, R v taken as 8M4A; no line of it is printed."""

@@ -5,16 +5,18 @@ That the methods are right for every mix of joints is tested in test_methods.py.
 
 import dataclasses
 
+import mpmath
 import numpy as np
 import pytest
 
 from armdyn import Chain, Robot
-from armdyn.algorithms import crba, gdahj, hybrid, newton_euler
+from armdyn.algorithms import crba, frame_injection, gdahj, hybrid, kinematics, newton_euler
 from armdyn.algorithms.catalogue import find
 from armdyn.chain.inertia import Inertia
 from armdyn.chain.pose import Pose
 from armdyn.counting import count, growth
 from armdyn.counting.polynomial import Polynomial
+from armdyn.papers import experiment
 from armdyn.spatial import ZERO, Vector
 
 SIZES = range(2, 9)
@@ -26,6 +28,78 @@ def full(J):
 
 def cross_matrix(v):
     return np.cross(np.eye(3), -np.asarray(v))
+
+
+# Frame injection ---------------------------------------------------------------------------------
+
+STEP = mpmath.mpf(10) ** -15  # of central differences in sixty digits
+
+
+def injected(chain, q, qd, qdd):
+    """What each link gets of all frames: its acceleration and its inertial moment."""
+    arm = chain.on(mpmath.mpf)
+    placed = kinematics.frames(arm, q)[1:]
+    moving = zip(arm.revolute, placed, qd, qdd, strict=True)
+    frames = [frame_injection.frame(turns, E.z, E.o, v, a) for turns, E, v, a in moving]
+    for i, E in enumerate(placed):
+        tensor = arm.inertia_about_com[i].turned(E.rows)
+        link = frame_injection.Link(arm.mass[i], E.o + E.out(arm.com[i]), tensor)
+        yield tuple(
+            frame_injection.added(part(frames[: i + 1], link))
+            for part in (frame_injection.accelerations, frame_injection.moments)
+        )
+
+
+def momentum(chain, q, qd):
+    """Of each link the position of its centre, and its angular momentum about that."""
+    arm = chain.on(mpmath.mpf)
+    omega = ZERO
+    for i, E in enumerate(kinematics.frames(arm, q)[1:]):
+        omega = omega + qd[i] * E.z if arm.revolute[i] else omega
+        tensor = arm.inertia_about_com[i].turned(E.rows)
+        yield E.o + E.out(arm.com[i]), tensor @ omega
+
+
+@pytest.mark.parametrize("mix", ["RRRR", "RPRR", "PRPR"])
+def test_frames_inject_the_acceleration_and_the_moment_of_each_link(mix):
+    """Eqs. (4) to (17) against derivatives in time: of position, twice; of momentum, once."""
+    chain = Chain.random(len(mix), mix, seed=6)
+    q, qd, qdd = np.random.default_rng(2).uniform(-2, 2, (3, chain.n))
+
+    def at(t):
+        state = zip(map(mpmath.mpf, q), qd, qdd, strict=True)
+        pairs = [(x + v * t + a * t * t / 2, v + a * t) for x, v, a in state]
+        return list(momentum(chain, [x for x, _ in pairs], [v for _, v in pairs]))
+
+    with mpmath.workdps(60):
+        before, now, after = at(-STEP), at(mpmath.mpf(0)), at(STEP)
+        found = injected(chain, *(list(map(mpmath.mpf, row)) for row in (q, qd, qdd)))
+        for i, (acceleration, moment) in enumerate(found):
+            outer = after[i][0] + before[i][0] - now[i][0] - now[i][0]
+            spin = after[i][1] - before[i][1]
+            for ours, truth in zip(acceleration, outer, strict=True):
+                assert abs(ours - truth / STEP**2) < 1e-12
+            for ours, truth in zip(moment, spin, strict=True):
+                assert abs(ours - truth / (2 * STEP)) < 1e-12
+
+
+# The experiment's arms ----------------------------------------------------------------------------
+
+
+def test_arms_of_the_experiment_are_drawn_as_the_paper_says():
+    chain = experiment.random_arm(40)
+    assert chain.kinds == "R" * 40
+    for link in chain.links:
+        tensor = link.inertia.about_com
+        assert 1 <= link.inertia.mass <= 10
+        assert (tensor > 1 - 1e-9).all() and (tensor < 10 + 1e-9).all()
+        assert np.linalg.eigvalsh(tensor)[0] > 0
+    assert experiment.bodies(40) < 10
+
+
+def test_what_the_experiment_draws_is_not_logged(caplog):
+    experiment.random_arm(3)
+    assert not caplog.records
 
 
 # Operation counts -------------------------------------------------------------------------------

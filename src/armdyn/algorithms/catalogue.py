@@ -30,6 +30,7 @@ fijany_bejczy = Late("fijany_bejczy")
 forward_derivatives = Late("forward_derivatives")
 forward_dynamics = Late("forward_dynamics")
 forward_mode = Late("forward_mode")
+frame_injection = Late("frame_injection")
 gdahj = Late("gdahj")
 hybrid = Late("hybrid")
 kic = Late("kic")
@@ -74,7 +75,14 @@ CATALOGUE: dict[str, tuple[Method, ...]] = {
             "walker-orin", walker_orin.mass_matrix, "lin1991", "Table I", refuses=without_centres
         ),
         Method("renaud", renaud.mass_matrix, "lin1991", "Fig. A1, Table I"),
-        Method("fijany-bejczy", fijany_bejczy.mass_matrix, "lin1991", "(A10) to (A15), Table I"),
+        Method("fijany-bejczy", fijany_bejczy.mass_matrix, "lin1991", "(A10) to (A15), k = n"),
+        Method(
+            "fijany-bejczy-2",
+            fijany_bejczy.mass_matrix_in_second,
+            "lin1991",
+            "(A10) to (A15), k = 2, Table I",
+            tried=False,
+        ),
         Method("lin-fang-1", lin_fang.formulation_1, "lin1999", "Table I"),
         Method("lin-fang-2", lin_fang.formulation_2, "lin1999", "Table II"),
         Method("lin-fang-3", lin_fang.formulation_3, "lin1999", "Table III"),
@@ -154,6 +162,14 @@ CATALOGUE: dict[str, tuple[Method, ...]] = {
             "lin1995",
             "as lin1999 quotes it",
             "minimal",
+        ),
+        Method("lagrange", lagrange.gravity, "zomaya1988", "eq. 10"),
+        Method(
+            "lagrange-minimal",
+            lagrange.gravity,
+            "zomaya1988",
+            "eq. 10 on the minimal parameters",
+            "mixed",
         ),
     ),
     "christoffel": (
@@ -235,6 +251,14 @@ CATALOGUE: dict[str, tuple[Method, ...]] = {
         ),
         Method("newton-euler-sums", newton_euler_sums.inverse_dynamics, "armdyn", SUMS, "mixed"),
         Method("newton-euler-flat", newton_euler_flat.inverse_dynamics, "armdyn", FLAT, "flat"),
+        Method(
+            "frame-injection",
+            frame_injection.inverse_dynamics,
+            "safeea2018",
+            "eqs. 4 to 17",
+            tried=False,
+            refuses=without_centres,
+        ),
     ),
     "forward_dynamics": (
         Method(

@@ -14,6 +14,7 @@ COSTS: Mapping[str | tuple[str, ...], Mapping[str, Counted]] = {
         "walker-orin": (1, (-110, 92, 18)),  # 18n^2+92n-110
         "renaud": (2, (-264, 97, 45)),  # 22.5n^2+48.5n-132
         "fijany-bejczy": (2, (-618, 315, 17)),  # 8.5n^2+157.5n-309
+        "fijany-bejczy-2": (2, (-684, 309, 17)),  # 8.5n^2+154.5n-342
         "lin-fang-1": (1, (-61, 47, 16)),  # 16n^2+47n-61
         "lin-fang-2": (2, (-102, 63, 39)),  # 19.5n^2+31.5n-51
         "lin-fang-3": (2, (-98, 57, 41)),  # 20.5n^2+28.5n-49
@@ -48,6 +49,8 @@ COSTS: Mapping[str | tuple[str, ...], Mapping[str, Counted]] = {
         "lin1991": (1, (-53, 55)),  # 55n-53
         "newton-euler": (1, (-39, 66)),  # 66n-39
         "newton-euler-minimal": (1, (-14, 32)),  # 32n-14
+        "lagrange": (1, (-18, 33)),  # 33n-18
+        "lagrange-minimal": (1, (-18, 29)),  # 29n-18
     },
     "christoffel": {
         "lin1991": (3, (-525, 208, 57, 5)),  # 5/3n^3+19n^2+208/3n-175
@@ -76,6 +79,7 @@ COSTS: Mapping[str | tuple[str, ...], Mapping[str, Counted]] = {
         "newton-euler-minimal": (1, (-161, 162)),  # 162n-161
         "newton-euler-sums": (1, (-161, 162)),  # 162n-161
         "newton-euler-flat": (1, (-160, 160)),  # 160n-160
+        "frame-injection": (2, (6, 349, 147)),  # 73.5n^2+174.5n+3
     },
     "forward_dynamics": {
         "ldl": (3, (-1017, 767, 57, 1)),  # 1/3n^3+19n^2+767/3n-339

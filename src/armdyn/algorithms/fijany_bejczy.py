@@ -1,8 +1,9 @@
-"""Fijany and Bejczy: Renaud's composite bodies, their forces carried inward in one frame, E_n.
+"""Fijany and Bejczy: Renaud's composite bodies, their forces carried inward in one frame E_k.
 
 [lin1991], Appendix, (A10) to (A15), after [fijany1990]. Joints count from 0; r is the first
-revolute joint. The axes x, y, z of every frame are expressed in E_n, so that a force passes from
-joint to joint without a rotation; ``ch[j]`` and ``Jh[j]`` are c-hat_j and J-hat_j in E_j.
+revolute joint. The axes x, y, z of every frame are expressed in E_k, so that a force passes from
+joint to joint without a rotation; ``ch[j]`` and ``Jh[j]`` are c-hat_j and J-hat_j in E_j. The
+authors take k = 2 in their first paper, whose count Table I has, and k = n in their second.
 
 As the paper asks, the terms of prismatic joints in (A10) and (A11) are there; in (A14), t_jj is
 rotated as f is.
@@ -27,9 +28,26 @@ def mass_matrix(arm: Arm, q: Sequence[Scalar]) -> list[Row]:
     All revolute, n >= 3, 4.5n^2+92.5n-179 M, 4n^2+62n-124 A, 3n-6 D. The paper charges more and
     prints no break-down; here a shift takes 6M3A, and c-hat_1, which H does not need, nothing.
     """
-    n, r, R, mh = arm.n, first_revolute(arm), arm.rotations(q), composite_masses(arm)
+    R = arm.rotations(q)
+    return in_one_frame(arm, R, q, axes(R))
+
+
+def mass_matrix_in_second(arm: Arm, q: Sequence[Scalar]) -> list[Row]:
+    """H(q), shape (n, n), by (A12) and (A13), with k = 2.
+
+    All revolute, n >= 4, 4.5n^2+90.5n-201 M, 4n^2+61n-135 A, 3n-6 D. Table I charges
+    4.5n^2+115.5n-175 M, 4n^2+88n-134 A for it and prints no break-down.
+    """
+    R = arm.rotations(q)
+    return in_one_frame(arm, R, q, axes_in_second(R))
+
+
+def in_one_frame(
+    arm: Arm, R: Sequence[Rotation], q: Sequence[Scalar], frames: Sequence[Axes]
+) -> list[Row]:
+    """H(q), shape (n, n), by (A12) and (A13); ``frames`` are the axes of E_1, ..., E_n in E_k."""
+    n, r, mh = arm.n, first_revolute(arm), composite_masses(arm)
     ch, Jh = composites(arm, R, arm.shifts(q), mh)
-    frames = axes(R)
     s = shifts(arm, q, frames)
     H: list[Row] = [[0] * n for _ in range(n)]
     for j in range(n):
@@ -76,7 +94,20 @@ def axes(R: Sequence[Rotation]) -> list[Axes]:
 
 
 @stage("axes")
+def axes_in_second(R: Sequence[Rotation]) -> list[Axes]:
+    """The axes of E_1, ..., E_n in E_2, 24M12A each from E_4 on; those of E_1 are rows of R_2."""
+    x, y, z = Vector(1, 0, 0), Vector(0, 1, 0), Vector(0, 0, 1)
+    frames = [R[1].rows()] if len(R) > 1 else []
+    frames.append((x, y, z))
+    for i in range(2, len(R)):
+        t, z = R[i].Cb * y + R[i].Sb * z, R[i].Cb * z - R[i].Sb * y
+        x, y = R[i].C * x + R[i].S * t, R[i].C * t - R[i].S * x
+        frames.append((x, y, z))
+    return frames
+
+
+@stage("axes")
 def shifts(arm: Arm, q: Sequence[Scalar], frames: Sequence[Axes]) -> dict[int, Vector]:
-    """From the origin of E_{i-1} to that of E_i, in E_n: b_i x_{i-1} + d_i z_i."""
+    """From the origin of E_{i-1} to that of E_i, in E_k: b_i x_{i-1} + d_i z_i."""
     d = arm.extensions(q)
     return {i: arm.b[i] * frames[i - 1][0] + d[i] * frames[i][2] for i in range(1, arm.n)}

@@ -58,16 +58,22 @@ def second_order(gT: Vectors, gR: Vectors) -> tuple[Planes, Planes]:
 
 
 def influence(
-    arm: Arm, q: Sequence[Scalar], frame: str | None = None
+    arm: Arm,
+    q: Sequence[Scalar],
+    frame: str | None = None,
+    point: Sequence[Scalar] | None = None,
 ) -> tuple[list[Row], list[Row], Cube, Cube]:
     """gT, gR (3, n) and hT, hR (3, n, n) of a named link or frame (None: the tip), base axes.
 
-    With p the frame's origin and R its rotation, gT_k = dp/dq_k, hT_jk = d2p/dq_j dq_k,
-    (dR/dq_k) R^T is the matrix of the product gR_k x, and hR_jk = d gR_k/dq_j.
+    They are those of its origin, or of a point P that is given in its axes. With p that point and
+    R the frame's rotation, gT_k = dp/dq_k, hT_jk = d2p/dq_j dq_k, (dR/dq_k) R^T is the matrix of
+    the product gR_k x, and hR_jk = d gR_k/dq_j.
     """
     _, *placed = frames(arm, q)
     S, O = [E.z for E in placed], [E.o for E in placed]
-    gT, gR = first_order(arm, S, O, named_frame(arm, q, frame).o, arm.frame(frame)[0])
+    E = named_frame(arm, q, frame)
+    P = E.o if point is None else E.o + E.out(Vector(*point))
+    gT, gR = first_order(arm, S, O, P, arm.frame(frame)[0])
     hT, hR = second_order(gT, gR)
     return components(gT), components(gR), cube(hT), cube(hR)
 

@@ -137,13 +137,25 @@ def filled_in(n: int, P1: Elements, P2: Elements, P3: Elements) -> tuple[Cube, C
 
 def model(arm: Arm, q: Sequence[Scalar]) -> tuple[list[Row], Cube, Vectors]:
     """[I*] and [P*] by the seven steps, and the momenta P_k = M_k gT_k."""
+    I, P, elements = six_steps(arm, q)
+    return I, inertial_power(arm.n, *elements), P
+
+
+def inertial_power_terms(arm: Arm, q: Sequence[Scalar]) -> tuple[Cube, Cube, Cube]:
+    """The three terms of [P*] in full, shape (n, n, n) each."""
+    return filled_in(arm.n, *six_steps(arm, q)[2])
+
+
+def six_steps(
+    arm: Arm, q: Sequence[Scalar]
+) -> tuple[list[Row], Vectors, tuple[Elements, Elements, Elements]]:
+    """[I*], the momenta P_k = M_k gT_k, and the independent elements of the terms of [P*]."""
     R, c = placements(arm, q)
     bodies = augmented_bodies(arm, R, c)
     gT, gR = first_order(arm, R, bodies.C)
     I, P, L = inertia_matrix(bodies, gT, gR)
     MhT, hR = second_order(P, gR)
-    elements = independent_elements(bodies.III, gT, gR, L, MhT, hR)
-    return I, inertial_power(arm.n, *elements), P
+    return I, P, independent_elements(bodies.III, gT, gR, L, MhT, hR)
 
 
 def mass_matrix(arm: Arm, q: Sequence[Scalar]) -> list[Row]:

@@ -136,6 +136,27 @@ def gravity_terms(arm: Arm, q: Sequence[Scalar], deltas: Differentials) -> Row:
     return P
 
 
+def gravity(arm: Arm, q: Sequence[Scalar]) -> Row:
+    """g(q), shape (n,): P_i = g_i^T (sum over l >= i of m_l r_l), eq. (10), from the tip inward.
+
+    g_i, printed without its rule, is (-g_y, g_x, 0 | 0) for a revolute joint i and (0, 0, 0 | -g_z)
+    for a prismatic one, of gravity in the frame whose z is the joint's axis; the centres of mass
+    r_l have a fourth component 1. Their sum is that of link i and of the outer links, moved in.
+    """
+    R, s = arm.rotations(q), arm.shifts(q)
+    g = [arm.gravity]
+    for i in range(arm.n):
+        g.append(R[i].down(g[i]))
+    P: Row = [0] * arm.n
+    h, m = ZERO, 0
+    for i in reversed(range(arm.n)):
+        h, m = arm.first_moment[i] + h, arm.mass[i] + m
+        P[i] = g[i + 1].x * h.y - g[i + 1].y * h.x if arm.revolute[i] else -(m * g[i + 1].z)
+        if i > 0:
+            h = m * s[i] + R[i].up(h)
+    return P
+
+
 def bias(arm: Arm, q: Sequence[Scalar], qd: Sequence[Scalar]) -> Row:
     """C(q, qd) qd + g(q), shape (n,): the last two sums of eq. (2)."""
     deltas = differentials(arm, q)

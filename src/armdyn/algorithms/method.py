@@ -25,6 +25,8 @@ class Method:
         view: the parameters it sees, "natural", "minimal", "flat", which are minimal too, or
             "mixed", which are minimal but for a payload given at the call.
         exact: False for an approximation, which is never chosen by itself.
+        tried: False for a variant that stands beside a paper's lines and is never chosen by itself:
+            trying it would take the place of another.
         of: the quantities that it is made of. A robot computes each by the method of the same name
             or, where there is none, by the cheapest; ``function`` computes them as the paper does.
         join: makes such a function of functions that compute these quantities.
@@ -38,6 +40,7 @@ class Method:
     where: str = ""
     view: View = "natural"
     exact: bool = True
+    tried: bool = True
     of: tuple[str, ...] = ()
     join: Callable[..., Callable[..., Any]] | None = None
     refuses: Callable[[Arm], str | None] = lambda arm: None

@@ -10,7 +10,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from armdyn.algorithms.lagrange import (
+    Delta,
     Differentials,
+    PseudoInertia,
     differentials,
     gravity_terms,
     pseudo_inertias,
@@ -41,6 +43,33 @@ def velocity_coefficients(arm: Arm, deltas: Differentials) -> list[list[Row]]:
                     if i != k:
                         P[i][j][k] = P[i][j][k] + trace(B, Delta_i)
     return P
+
+
+def nine_terms(Delta_i: Delta, Delta_j: Delta, Delta_k: Delta, J: PseudoInertia) -> Row:
+    """Q1 to Q9 of eq. (17), of one link, for which m_11 = Q1 + Q2 + Q3, and so on by threes.
+
+    Their sum is Tr(Delta_j Delta_k J Delta_i^T) of a link whose products of inertia I_xy, I_xz,
+    I_yz are zero, as eq. (17) assumes. Q5 and Q7 carry the minus sign that the print lacks.
+    """
+    (ix, iy, iz), i = Delta_i
+    (jx, jy, jz), _ = Delta_j
+    (kx, ky, kz), k = Delta_k
+    Jx, Jy, Jz = J.columns[0].x, J.columns[1].y, J.columns[2].z
+    h, m = J.h, J.m
+    a = jy * k.z - jz * k.y  # the last column of Delta_j Delta_k
+    b = jz * k.x - jx * k.z
+    c = jx * k.y - jy * k.x
+    return [
+        -iz * (jy * kx * Jy + a * h.y),
+        iy * (jz * kx * Jz + a * h.z),
+        i.x * (-(jz * kz + jy * ky) * h.x + jy * kx * h.y + jz * kx * h.z + m * a),
+        iz * (jx * ky * Jx + b * h.x),
+        -ix * (jz * ky * Jz + b * h.z),
+        i.y * (jx * ky * h.x - (jz * kz + jx * kx) * h.y + jz * ky * h.z + m * b),
+        -iy * (jx * kz * Jx + c * h.x),
+        ix * (jy * kz * Jy + c * h.y),
+        i.z * (jx * kz * h.x + jy * kz * h.y - (jy * ky + jx * kx) * h.z + m * c),
+    ]
 
 
 def bias(arm: Arm, q: Sequence[Scalar], qd: Sequence[Scalar]) -> Row:

@@ -20,7 +20,7 @@ import armdyn
 from armdyn.errors import ArmdynError, cut, shorten, unknown
 
 COMMANDS = (
-    *("robots", "show", "view", "eval", "convert", "compare", "tables", "verify"),
+    *("robots", "show", "view", "eval", "trace", "convert", "compare", "tables", "verify"),
     *("simulate", "excite", "identify", "export"),
 )
 LONGEST = 600  # characters of a complaint

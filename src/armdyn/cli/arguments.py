@@ -12,11 +12,12 @@ from armdyn.chain import dh
 from armdyn.errors import ModelError, ShapeError, shorten, warn
 
 
-def add_robot(command: argparse.ArgumentParser) -> None:
-    """The arguments by which a command is given its arm."""
+def add_robot(command: argparse.ArgumentParser, several: bool = False) -> None:
+    """The arguments by which a command is given its arm, or several."""
     command.add_argument(
         "robot",
         metavar="ROBOT",
+        nargs="+" if several else None,
         help="a shipped arm's name, or a file in URDF, MJCF, xacro, TOML or CSV (a DH table)",
     )
     command.add_argument("--base", metavar="LINK", help="the link of a URDF to stand on")
@@ -38,8 +39,13 @@ def add_robot(command: argparse.ArgumentParser) -> None:
 
 def load(arguments: argparse.Namespace, check: str = "error") -> armdyn.Robot:
     """The arm that a command was given."""
+    return load_one(arguments, arguments.robot, check)
+
+
+def load_one(arguments: argparse.Namespace, source: str, check: str = "error") -> armdyn.Robot:
+    """One of the arms that a command was given."""
     return armdyn.load(
-        arguments.robot,
+        source,
         base=arguments.base,
         tip=arguments.tip,
         lock=positions(arguments.lock),

@@ -6,24 +6,27 @@ import argparse
 import json
 
 from armdyn import comparison
-from armdyn.cli.arguments import add_robot, finite, items, load, whole
+from armdyn.cli.arguments import add_robot, finite, items, load_one, whole
+from armdyn.comparison import arms, page
 from armdyn.comparison.rendering import renderables
 from armdyn.errors import ArmdynError, listed, shorten
 from armdyn.output import files
 from armdyn.output.report import console
 from armdyn.quantities import SEVERAL
+from armdyn.robot import Robot
 
-HELP = "every method on an arm: operations, time, error"
+HELP = "every method on an arm, or on several: operations, time, error"
 
 
 def add_options(command: argparse.ArgumentParser) -> None:
     """The options of the command."""
-    add_robot(command)
+    add_robot(command, several=True)
     command.add_argument(
         "--quantity",
         metavar="LIST",
         default=",".join(comparison.DEFAULT),
-        help=f"what to compute, separated by commas: {', '.join(SEVERAL)} (default: %(default)s)",
+        help=f"what to compute, separated by commas: all, or {', '.join(SEVERAL)} "
+        "(default: %(default)s)",
     )
     command.add_argument(
         "--methods", metavar="LIST", help="only these (rnea is newton-euler, aba articulated-body)"
@@ -49,42 +52,69 @@ def add_options(command: argparse.ArgumentParser) -> None:
     form.add_argument("--json", action="store_true", help="print JSON")
     form.add_argument("--csv", action="store_true", help="print CSV")
     command.add_argument("--plot", metavar="FILE", help="draw bars: a .png or .svg")
+    command.add_argument("--html", metavar="FILE", help="write tables and bars as a page of HTML")
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Compare every method on one arm; a wrong one is an error, once all is shown."""
+    """Compare every method on each arm; a wrong one is an error, once all is shown."""
     if arguments.plot:
         files.check_picture(arguments.plot)
-    robot = load(arguments)
+    if arguments.html:
+        files.check_writable(arguments.html)
+    if arguments.plot and len(arguments.robot) > 1:
+        raise ArmdynError("--plot draws one arm; --html shows several")
+    robots = [load_one(arguments, source) for source in arguments.robot]
+    quantities = list(SEVERAL) if arguments.quantity == "all" else items(arguments.quantity)
+    found: list[comparison.Comparison] = []
     try:
-        found = comparison.compare(
-            robot,
-            items(arguments.quantity),
-            None if arguments.methods is None else items(arguments.methods),
-            batch=arguments.batch,
-            states=arguments.states,
-            seconds=arguments.seconds,
-            progress=True,
-        )
+        for robot in robots:
+            found.append(compared(robot, quantities, arguments))
     except comparison.Interrupted as stopped:
-        if stopped.partial.rankings:
-            show(stopped.partial, arguments)
+        found += [stopped.partial] if stopped.partial.rankings else []
+        if found:
+            show(found, arguments)
         raise
     show(found, arguments)
-    wrong = [f"{table.quantity} by {row.method}" for table in found.rankings for row in table.wrong]
-    if wrong:
-        raise ArmdynError(f"wrong on {shorten(robot.name)}: {listed(wrong)}")
+    for one in found:
+        wrong = [
+            f"{table.quantity} by {row.method}" for table in one.rankings for row in table.wrong
+        ]
+        if wrong:
+            raise ArmdynError(f"wrong on {shorten(one.robot)}: {listed(wrong)}")
 
 
-def show(found: comparison.Comparison, arguments: argparse.Namespace) -> None:
-    """Print a comparison, and draw it, as the options say."""
+def compared(
+    robot: Robot, quantities: list[str], arguments: argparse.Namespace
+) -> comparison.Comparison:
+    """The comparison of one arm, as the options say."""
+    return comparison.compare(
+        robot,
+        quantities,
+        None if arguments.methods is None else items(arguments.methods),
+        batch=arguments.batch,
+        states=arguments.states,
+        seconds=arguments.seconds,
+        progress=True,
+    )
+
+
+def show(found: list[comparison.Comparison], arguments: argparse.Namespace) -> None:
+    """Print comparisons, draw them and write their page, as the options say."""
     if arguments.plot:
-        found.plot(arguments.plot)
+        found[0].plot(arguments.plot)
+    if arguments.html:
+        page.write(found, arguments.html)
     if arguments.json:
-        print(json.dumps(found.to_dict(), indent=2))
+        every = [one.to_dict() for one in found]
+        print(json.dumps(every if len(arguments.robot) > 1 else every[0], indent=2))
     elif arguments.csv:
-        print(found.to_csv(), end="")
+        lines = [one.to_csv().splitlines(keepends=True) for one in found]
+        print("".join(line for k, each in enumerate(lines) for line in each[min(k, 1) :]), end="")
+    elif len(found) > 1:
+        screen = console()
+        for part in arms.renderables(found):
+            screen.show(part)
     else:
         screen = console()
-        for part in renderables(found, screen.width):
+        for part in renderables(found[0], screen.width):
             screen.show(part, names=2)

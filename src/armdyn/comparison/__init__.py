@@ -20,14 +20,14 @@ from armdyn.comparison.exactness import DIGITS, Reference, random_states
 from armdyn.comparison.limits import check_sizes
 from armdyn.comparison.ranking import LARGEST, Measured, Ranking, Verdict, ranked
 from armdyn.comparison.stopwatch import Call
-from armdyn.counting import count
+from armdyn.counting import count, depth
 from armdyn.errors import MethodError, as_names, instead, listed, shorten, unknown
 from armdyn.loaders import load
 from armdyn.output import files
 from armdyn.output.progress import told
 from armdyn.papers import published
 from armdyn.quantities import SEVERAL, find
-from armdyn.quantities.tasks import Task, cheapest, program_cost, shapes
+from armdyn.quantities.tasks import Task, cheapest, program, program_cost, shapes
 from armdyn.quantities.users import refusal
 from armdyn.robot import Robot
 
@@ -88,6 +88,12 @@ class Comparison:
         from armdyn.comparison import rendering
 
         return rendering.csv_text(self)
+
+    def write_html(self, path: str | Path) -> None:
+        """Write the tables with bars as one page of HTML, which needs nothing else."""
+        from armdyn.comparison import page
+
+        page.write([self], path)
 
     def plot(self, path: str | Path | None = None) -> Any:
         """Bars of operations and times, a matplotlib figure that a notebook shows.
@@ -271,12 +277,16 @@ class _Bench:
         rows, functions = {}, {}
         for method in methods:
             self.meter.step(f"{self.quantity} by {method.name}")
-            function = engine.function(self.chain, [Task(self.quantity, method.name)])
+            tasks = [Task(self.quantity, method.name)]
+            code = engine.Compilation(self.chain, tasks)
+            function = engine.function(self.chain, tasks, code=code)
             values = _several(function(*self.few))
             alone = _several(function(*(array[0] for array in self.few)))
             for several, one_state in zip(values, alone, strict=True):
                 several[0] = one_state  # by the code for one state
-            rows[method.name], functions[method.name] = self._checked(method, values), function
+            size = code.instructions.get(("single", "float64"))
+            rows[method.name] = replace(self._checked(method, values), code_bytes=size)
+            functions[method.name] = function
         self.meter.step(f"{self.quantity}: the stopwatch")
         expected = shapes(self.chain, [Task(self.quantity)])
         arrays = tuple(np.empty((self.batch, *shape)) for shape in expected)
@@ -313,6 +323,7 @@ class _Bench:
         return replace(
             row,
             operations=program_cost(self.chain, self.quantity, method.name),
+            depth=depth(program(self.chain, [Task(self.quantity, method.name)])),
             error=error,
             verdict=verdict if method.exact else "approximate",
         )

@@ -8,6 +8,7 @@ from typing import Literal
 
 from armdyn.comparison.exactness import Reference
 
+EPS = 2.0**-52  # the spacing of doubles at 1
 LARGEST = 40_000  # a method of more operations on generic arms runs only where it is asked for
 LOST = 1e-11  # an error of a right method from which digits are missed
 SAME = 0.05  # times that differ by less are equal, as far as a stopwatch can tell
@@ -29,6 +30,8 @@ class Measured:
         batch_ns: the time of a state in a batch, on one thread.
         error: the largest, see ``exactness.Reference``.
         verdict: "wrong" is an error that rounding cannot explain.
+        depth: the longest chain of operations in its program; see ``armdyn.counting``.
+        code_bytes: the instructions of its kernel for one state; None if there is no kernel.
     """
 
     method: str
@@ -43,6 +46,13 @@ class Measured:
     batch_ns: float | None = None
     error: float | None = None
     verdict: Verdict = "not run"
+    depth: int | None = None
+    code_bytes: int | None = None
+
+    @property
+    def error_eps(self) -> float | None:
+        """The error in units of the rounding of a double, 2^-52."""
+        return None if self.error is None else self.error / EPS
 
 
 @dataclass(frozen=True)
@@ -62,6 +72,11 @@ class Ranking:
     chosen: str
     reason: str
     remarks: tuple[str, ...]
+
+    @property
+    def runner_up(self) -> Measured | None:
+        """The right method with the fewest operations besides the chosen one."""
+        return next((row for row in self.rows if row.verdict == "right" and not row.chosen), None)
 
     @property
     def wrong(self) -> list[Measured]:
@@ -130,10 +145,22 @@ def _reason(name: str, cost: int, rows: list[Measured], right: list[Measured]) -
         )
     if best.operations == cost:
         return f"{begin}: {cost} operations on this arm, as few as {best.method}, and named first."
+    more = f"{(best.operations or 0) / cost - 1:.0%} more" if cost else "where this takes none"
     return (
         f"{begin}: with {cost} the fewest operations on this arm of all exact methods here; "
-        f"{best.method} comes next with {best.operations}."
+        f"{best.method} comes next with {best.operations}, {more}.{_shape(found, best)}"
     )
+
+
+def _shape(found: Measured, best: Measured) -> str:
+    """How the chosen program differs from the next one besides: its longest chain, its size."""
+    if found.depth is None or best.depth is None:
+        return ""
+    said = f" Its longest chain of operations is {found.depth}, that of {best.method} {best.depth}"
+    if found.code_bytes and best.code_bytes:
+        said += f"; its code takes {found.code_bytes} bytes, that of {best.method} "
+        said += f"{best.code_bytes}"
+    return f"{said}."
 
 
 def _on_time(name: str, right: list[Measured]) -> list[str]:

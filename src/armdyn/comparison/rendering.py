@@ -21,10 +21,13 @@ from armdyn.comparison.ranking import Measured, Ranking
 from armdyn.output.report import html_table
 
 USUAL = 90  # columns from which no word is abbreviated,
-ROOMY, WIDE = 116, 140  # from which it says where in a paper, and from which there are bars
+FULL = 108  # from which depth, code and eps stand in the same table,
+ROOMY, WIDE = 136, 160  # from which it says where in a paper, and from which there are bars
 BAR = 18  # columns
+MOST_EPS = 1e6  # an error of more is no rounding
 STYLES = {"wrong": "bold red", "approximate": "yellow", "not run": "dim"}
 HEADINGS = ("", "method", "paper", "generic\narm", "this\narm", "a\ncall", "batch\nstate", "error")
+MORE = ("longest\nchain", "code\nbytes", "error\nin eps")
 WORDS = 3  # columns, set to the left
 
 
@@ -42,6 +45,9 @@ def renderables(comparison: Comparison, width: int) -> Iterator[RenderableType]:
     for ranking in comparison.rankings:
         yield Text(title(comparison, ranking), style="bold")
         yield _table(ranking, width)
+        if width < FULL:
+            yield ""
+            yield _more_table(ranking)
         chosen = next((row for row in ranking.rows if row.chosen), None)
         alarming = chosen is not None and chosen.verdict == "wrong"
         yield Text(ranking.reason, style="bold red" if alarming else "green")
@@ -63,8 +69,9 @@ def legend(comparison: Comparison) -> str:
         "as counted here; and of the program for this arm (a division as 8). Time of a call from "
         f"Python, and of a state in batches of {comparison.batch}, on one thread of "
         f"{comparison.cpu}. Largest error at {comparison.states} random states against "
-        f"{comparison.digits} digits, relative to the largest number that the joint has. *: what "
-        "Robot chooses."
+        f"{comparison.digits} digits, relative to the largest number that the joint has, and in "
+        "units of a double's rounding, eps. Longest chain: operations that wait for each other. "
+        "Code: of the kernel for one state. *: what Robot chooses."
     )
 
 
@@ -80,6 +87,16 @@ def cells(row: Measured, brief: bool = False) -> tuple[str, ...]:
         duration(row.call_ns),
         duration(row.batch_ns),
         _error(row, brief),
+    )
+
+
+def more_cells(row: Measured) -> tuple[str, ...]:
+    """A row under MORE."""
+    eps = row.error_eps
+    return (
+        "" if row.depth is None else str(row.depth),
+        "" if row.code_bytes is None else str(row.code_bytes),
+        "" if eps is None or eps > MOST_EPS else f"{eps:.2g}",
     )
 
 
@@ -108,6 +125,9 @@ def _table(ranking: Ranking, width: int) -> Table:
     for k, heading in enumerate(HEADINGS):
         side = "left" if k < WORDS else "right"
         table.add_column(heading, justify=side, no_wrap=k != 2, overflow="fold")  # type: ignore[arg-type]
+    if width >= FULL:
+        for heading in MORE:
+            table.add_column(heading, justify="right", no_wrap=True)
     if width >= ROOMY:
         table.add_column("where")
     if width >= WIDE:
@@ -116,11 +136,26 @@ def _table(ranking: Ranking, width: int) -> Table:
     for row in ranking.rows:
         style = STYLES.get(row.verdict, "bold green" if row.chosen else "")
         line: list[RenderableType] = [Text(cell, style=style) for cell in cells(row, width < USUAL)]
+        if width >= FULL:
+            line += [Text(cell, style=style) for cell in more_cells(row)]
         if width >= ROOMY:
             line.append(Text(row.where, style="dim"))
         if width >= WIDE:
             line.append(Bar(slowest, 0, row.call_ns or 0, width=BAR, color="green"))
         table.add_row(*line)
+    return table
+
+
+def _more_table(ranking: Ranking) -> Table:
+    """What does not fit a narrow terminal, as a table of its own."""
+    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0))
+    table.add_column("method", no_wrap=True)
+    for heading in MORE:
+        table.add_column(heading, justify="right", no_wrap=True)
+    for row in ranking.rows:
+        style = STYLES.get(row.verdict, "bold green" if row.chosen else "")
+        line = (row.method, *more_cells(row))
+        table.add_row(*(Text(cell, style=style) for cell in line))
     return table
 
 
@@ -132,19 +167,21 @@ def html(comparison: Comparison) -> str:
     parts = []
     for ranking in comparison.rankings:
         parts.append(f"<h4>{escape(title(comparison, ranking))}</h4>")
-        parts.append(_html_table(ranking))
+        parts.append(table_of_html(ranking))
         sentences = " ".join([ranking.reason, *ranking.remarks])
         parts.append(f"<p>{escape(sentences)}</p>")
     return "\n".join([*parts, f"<p><small>{escape(legend(comparison))}</small></p>"])
 
 
-def _html_table(ranking: Ranking) -> str:
-    headings = [heading.replace("\n", " ") for heading in HEADINGS]
+def table_of_html(ranking: Ranking) -> str:
+    """The table of one quantity."""
+    headings = [heading.replace("\n", " ") for heading in HEADINGS + MORE]
     styles = [
         "color:#c0392b" if row.verdict == "wrong" else "font-weight:bold" if row.chosen else ""
         for row in ranking.rows
     ]
-    return html_table(headings, list(map(cells, ranking.rows)), WORDS, styles)
+    rows = [cells(row) + more_cells(row) for row in ranking.rows]
+    return html_table(headings, rows, WORDS, styles)
 
 
 # JSON and CSV ------------------------------------------------------------------------------------
@@ -164,6 +201,7 @@ def data(comparison: Comparison) -> dict[str, Any]:
             {
                 "quantity": ranking.quantity,
                 "chosen": ranking.chosen,
+                "runner_up": ranking.runner_up and ranking.runner_up.method,
                 "reason": ranking.reason,
                 "remarks": list(ranking.remarks),
                 "methods": list(map(_record, ranking.rows)),
@@ -179,6 +217,7 @@ def _record(row: Measured) -> dict[str, Any]:
     record["batch_ns_per_state"] = record.pop("batch_ns")
     error = record.pop("error")
     record["error_relative"] = error if error is not None and math.isfinite(error) else None
+    record["error_eps"] = row.error_eps if record["error_relative"] is not None else None
     return record
 
 

@@ -10,6 +10,12 @@ them. What counts as an operation depends on who counts. There are four kinds of
   computed. It is what the formulation really needs, without any algebra.
 - ``program``: every operation of the program that would be compiled for this robot.
 
+A fifth number, of kind ``depth``, is no count but the length of the longest chain of operations in
+that program, each waiting for the one before it: with as many processors as one likes no schedule
+of the program is shorter. Every multiplication, addition, subtraction, division, root and choice is
+a step; inputs, constants and negations are none, and neither are sines and cosines, which the
+papers take as on hand. Sums are added up in the order in which the method writes them.
+
 In all of them arithmetic between constants is free, and so are negation and whatever is done with
 0, 1 and -1. A doubling, 2 x, is counted apart. Rotor inertia is left out. In all but ``program``
 these are free too, for the papers take them as on hand: sines and cosines, the entries of R_i (C
@@ -44,7 +50,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from contextlib import nullcontext
 from dataclasses import astuple, dataclass, fields, replace
-from typing import Any, Literal, get_args
+from typing import Any, Literal, get_args, overload
 
 from armdyn.algorithms import catalogue
 from armdyn.algorithms.catalogue import Asked
@@ -57,7 +63,7 @@ from armdyn.counting.rules import sealing
 from armdyn.counting.scalars import Counted, Position, Tally
 from armdyn.counting.tapes import StageTape
 from armdyn.errors import MethodError, as_names, listed, meant, shorten, unknown
-from armdyn.program.passes import needed
+from armdyn.program.passes import needed, unroll
 from armdyn.program.program import Op, Program
 from armdyn.program.tables import Loop
 from armdyn.program.tape import Tape
@@ -65,6 +71,7 @@ from armdyn.quantities import find, sizes
 from armdyn.quantities.tasks import Task, arguments, cheapest, check_inertia, formula
 
 Kind = Literal["literal", "folded", "shared", "program"]
+KINDS = (*get_args(Kind), "depth")
 ON_HAND = "on hand"  # the mark of what shared counts do not charge
 
 
@@ -90,13 +97,33 @@ class Count:
         return self.mul + self.add + self.double + 8 * self.div
 
 
+@overload
 def count(
     robot: Any,
     quantity: str | tuple[str, ...],
     method: str | None = None,
     kind: Kind = "literal",
     stage: str | None = None,
-) -> Count:
+) -> Count: ...
+
+
+@overload
+def count(
+    robot: Any,
+    quantity: str | tuple[str, ...],
+    method: str | None = None,
+    *,
+    kind: Literal["depth"],
+) -> int: ...
+
+
+def count(
+    robot: Any,
+    quantity: str | tuple[str, ...],
+    method: str | None = None,
+    kind: Kind | Literal["depth"] = "literal",
+    stage: str | None = None,
+) -> Count | int:
     """Count the operations that a method takes.
 
     Args:
@@ -105,14 +132,15 @@ def count(
         method: its name; the cheapest exact method of each quantity if not given. Of a quantity
             that has one method only the name is not given; that of a frame is counted for the tip.
         kind: "literal", "folded", "shared" or "program"; the text of this module explains them.
+            "depth": the longest chain of operations in the program, an int.
         stage: count only what is done inside this stage of the method. Stages within it are part
             of it. A ``shared`` count takes the stage alone: what it is handed is on hand, what
             others compute besides is not. In a ``program`` count an instruction belongs to the
             stages in which it is first recorded.
     """
     chain = _without_rotors(getattr(robot, "chain", robot))
-    if not isinstance(kind, str) or kind not in get_args(Kind):
-        raise MethodError(unknown("kind of count", kind, get_args(Kind)))
+    if not isinstance(kind, str) or kind not in KINDS:
+        raise MethodError(unknown("kind of count", kind, KINDS))
     for option, value in (("method", method), ("stage", stage)):
         if value is not None and not isinstance(value, str):
             raise MethodError(f"{option} is {shorten(value)}; expected a name")
@@ -120,8 +148,12 @@ def count(
         for name in as_names("quantities", quantity):
             check_inertia(chain, name)
     jobs = _jobs(chain, quantity, method)
-    if kind in ("shared", "program"):
+    if kind == "depth" and stage is not None:
+        raise MethodError(f"a depth is that of a whole method, not of its stage {shorten(stage)}")
+    if kind in ("shared", "program", "depth"):
         jobs = [_as_compiled(chain, job) for job in jobs]
+    if kind == "depth":
+        return depth(_record(chain, jobs, shared=False, stage=None)[1])
     if kind in ("literal", "folded"):
         counters = _tally(chain, jobs, literal=kind == "literal")
     else:
@@ -132,6 +164,14 @@ def count(
         hint = f"{meant(stage, known)}it has: {listed(known) or 'none'}"
         raise MethodError(f"{quantity} by {by} has no stage {shorten(stage)}; {hint}")
     return Count(**counters[stage or ""])
+
+
+def count_stage(
+    chain: Chain, function: Callable[..., Any], stage: str, literal: bool = True
+) -> Count:
+    """What a function of (arm, q, qd) does inside a stage: literally, or with constants folded."""
+    job = ("bias",), Method("a function", function, "armdyn")
+    return Count(**_tally(chain, [job], literal)[stage])
 
 
 def growth(
@@ -281,6 +321,19 @@ def _record(chain: Chain, jobs: list[Job], shared: bool, stage: str | None) -> t
     results = _run(jobs, arms, state, tape.mark)
     name = "_".join(name for quantities, _ in jobs for name in quantities)
     return tape, tape.finish(name, results if len(results) > 1 else results[0])
+
+
+STEPS = {Op.ADD, Op.SUB, Op.MUL, Op.DIV, Op.FMA, Op.SQRT, Op.SELECT_LT}
+
+
+def depth(program: Program) -> int:
+    """The longest chain of operations, each waiting for the one before it."""
+    plain = unroll(program)
+    depths: list[int] = []
+    for op, args, _ in plain.instructions:
+        before = max((depths[arg] for arg in args), default=0)
+        depths.append(0 if op in (Op.SIN, Op.COS) else before + (op in STEPS))
+    return max((depths[k] for k in plain.outputs), default=0)
 
 
 def _operations(program: Program, k: int) -> dict[str, int]:

@@ -23,17 +23,21 @@ from armdyn.quantities.tasks import Task, arguments, program, shapes
 
 
 def function(
-    chain: Chain, tasks: Sequence[Task], options: calls.Options | None = None
+    chain: Chain,
+    tasks: Sequence[Task],
+    options: calls.Options | None = None,
+    code: Compilation | None = None,
 ) -> Callable[..., Any]:
     """A compiled function of arrays for some tasks together; compiles at its first call.
 
-    ``options`` says what a call may ask for besides; see ``calls.Function``.
+    ``options`` says what a call may ask for besides; see ``calls.Function``. ``code`` makes its
+    kernels, for who wants to know of them.
     """
     return calls.Function(
         " ".join(task.quantity for task in tasks),
         taken(chain.n, tasks),
         shapes(chain, tasks),
-        Compilation(chain, tasks),
+        Compilation(chain, tasks) if code is None else code,
         options,
     )
 
@@ -57,6 +61,7 @@ class Code:
     def __init__(self) -> None:
         self._program: Program | None = None
         self._loaded: list[jit.LoadedCode] = []
+        self.instructions: dict[tuple[str, str], int | None] = {}  # bytes of each kernel
 
     def trace(self) -> Program:
         """The program without unused instructions, before any other pass."""
@@ -77,6 +82,7 @@ class Code:
         """The address of the kernel "single" or "batch" for "float64" or "float32"."""
         loaded = jit.LoadedCode(self._code(kind, dtype), kind)
         self._loaded.append(loaded)
+        self.instructions[kind, dtype] = loaded.instructions
         return loaded.address
 
     def _code(self, kind: str, dtype: str) -> bytes:

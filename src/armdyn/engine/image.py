@@ -202,6 +202,7 @@ class LoadedImage:
         _protect(base, begin, mmap.PROT_READ)
         _protect(base + begin, size - begin, mmap.PROT_READ | mmap.PROT_EXEC)
         self.address: int = base + entry
+        self.instructions = size - begin  # bytes
 
 
 @cache

@@ -145,13 +145,17 @@ def assemble(text: str) -> bytes:
 class LoadedCode:
     """Machine code in memory; the ``address`` of one function in it is valid while this lives.
 
-    ``symbols`` are the addresses of what it calls, besides what the process has under its name.
+    ``symbols`` are the addresses of what it calls, besides what the process has under its name;
+    ``instructions`` is how many bytes of instructions it has, None where that is not known.
     """
+
+    instructions: int | None = None
 
     def __init__(self, code: bytes, kind: str, symbols: Mapping[str, int] | None = None) -> None:
         if code.startswith(image.MARK):
             self._image = image.LoadedImage(code, symbols)
             self.address: int = self._image.address
+            self.instructions = self._image.instructions
             return
         binding = _binding()
         with LOCK:

@@ -24,7 +24,8 @@ def function(chain: Chain, task: Task) -> Any:
     recorded = program(chain, [task.settled(chain)])
     inputs = {name: casadi.SX.sym(name, size) for name, size in recorded.inputs.items()}
     given = [x[i] for x in inputs.values() for i in range(x.numel())]
-    numbers = iter(executed(recorded, given, casadi.SX, RULES | _rules(casadi)))
+    values = executed(recorded, given, casadi.SX, RULES | _rules(casadi))
+    numbers = (values[k] for k in recorded.outputs)
     results = [_matrix(casadi, numbers, shape) for shape in recorded.shapes]
     names = [result.name for result in find(task.quantity).results]
     return casadi.Function(task.quantity, [*inputs.values()], results, [*inputs], names)

@@ -99,6 +99,7 @@ GIVEN = {
     "of its joint's frame and in that frame's axes, in place of the arm's own",
     "wrench": "fx, fy, fz [N], mx, my, mz [N m] that act on the arm at {frame}, in base axes, the "
     "moment about its origin",
+    "point": "the coordinates [m] of a point in the axes of the frame, in place of its origin",
 }
 
 

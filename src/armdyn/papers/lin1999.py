@@ -1,10 +1,14 @@
-"""Tables VI, VII and VIII of [lin1999]. Type 1 is n revolute joints, type 2 has a slide third."""
+"""Tables VI, VII and VIII of [lin1999]. Type 1 is n revolute joints, type 2 has a slide third.
+
+``lin1999_lines`` has Tables I to V and VII line by line.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 
+from armdyn.papers import lin1999_lines
 from armdyn.papers.claims import Claim, Joints, Part, Table, because, count_part, judge, revolute
 
 CITATION = (
@@ -261,10 +265,11 @@ def _best(kind: int) -> str:
     )
 
 
-TABLES = (
+TABLES: tuple[Callable[[], Table], ...] = (
     partial(table_vi, 1),
     partial(table_vi, 2),
     table_vii,
     partial(table_viii, 1),
     partial(table_viii, 2),
+    *lin1999_lines.TABLES,
 )

@@ -26,6 +26,14 @@ def evaluate(program: Program, inputs: Mapping[str, Sequence[Scalar]]) -> Any:
             one shape, for which every result is such an array, of the same values that the
             elements have one by one.
     """
+    values = step_by_step(program, inputs)
+    numbers = (values[k] for k in program.outputs)
+    results = tuple(nested(numbers, shape) for shape in program.shapes)
+    return results[0] if len(results) == 1 else results
+
+
+def step_by_step(program: Program, inputs: Mapping[str, Sequence[Scalar]]) -> list[Scalar]:
+    """The value of every instruction of a program; of a table, a list."""
     given: list[Scalar] = []
     for name, length in program.inputs.items():
         if name not in inputs or len(inputs[name]) != length:
@@ -37,9 +45,7 @@ def evaluate(program: Program, inputs: Mapping[str, Sequence[Scalar]]) -> Any:
         given = [np.array(np.broadcast_to(x, shape)) for x in given]
     rules = ARRAY_RULES if shape else RULES
     with np.errstate(all="ignore"):  # infinite and undefined numbers are numbers too
-        numbers = iter(executed(program, given, partial(np.full, shape) if shape else float, rules))
-    results = tuple(nested(numbers, shape) for shape in program.shapes)
-    return results[0] if len(results) == 1 else results
+        return executed(program, given, partial(np.full, shape) if shape else float, rules)
 
 
 def executed(
@@ -48,7 +54,7 @@ def executed(
     constant: Callable[[float], Scalar],
     rules: Mapping[Op, Callable[..., Scalar]],
 ) -> list[Scalar]:
-    """All numbers that a program gives, of all that it is given, by a rule for each operation."""
+    """The value of every instruction, of all that is given, by a rule for each operation."""
     values: list[Scalar] = []
     for k, (op, args, value) in enumerate(program.instructions):
         if op is Op.INPUT:
@@ -62,7 +68,7 @@ def executed(
             values.append(values[args[0]][value])
         else:
             values.append(rules[op](*(values[arg] for arg in args)))
-    return [values[k] for k in program.outputs]
+    return values
 
 
 def nested(numbers: Iterator[Scalar], shape: tuple[int, ...]) -> Any:

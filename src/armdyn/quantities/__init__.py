@@ -81,8 +81,8 @@ class Quantity:
         friction: makes a formula with friction of one without, ``friction(arm, formula)``.
         wrench: makes a formula that takes a wrench at a frame, as its last argument, of one that
             does not, ``wrench(arm, formula, frame)``.
-        at_call: what a call may give besides the state, names of ARGUMENTS: a wrench, and what
-            stands in place of the arm's constants.
+        at_call: what a call may give besides the state, names of ARGUMENTS: a wrench, a point, and
+            what stands in place of the arm's constants.
     """
 
     arguments: tuple[str, ...]
@@ -111,6 +111,7 @@ ARGUMENTS: Mapping[str, Argument] = {  # in the order of those of several quanti
     "gravity": Argument("3", "an acceleration in the base frame"),
     "parameters": Argument("10n", "ten numbers for each of {n} links"),
     "wrench": Argument("6", "fx, fy, fz, mx, my, mz in base axes"),
+    "point": Argument("3", "a point in the axes of the frame, from its origin"),
 }
 GIVEN = tuple(name for name in ARGUMENTS if name not in STATE)  # at the call, besides the state
 BODIES = ("payload", "parameters")  # those in place of the arm's constants: of its links,
@@ -272,6 +273,7 @@ QUANTITIES: Mapping[str, Quantity] = {
         "velocity and acceleration by gR and hR; base axes.",
         function=kic.influence,
         framed=True,
+        at_call=("point",),
     ),
     "energy": Quantity(
         ("q", "qd"),

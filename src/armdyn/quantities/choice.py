@@ -35,7 +35,8 @@ def choose(
     ``price`` says what a method costs there, ``compute`` makes a function on floats of its name,
     ``refuses`` says why a method does not apply.
     """
-    able = [m for m in catalogue.methods(quantity) if m.exact and not refuses(m)]
+    methods = [m for m in catalogue.methods(quantity) if m.exact and m.tried]
+    able = [m for m in methods if not refuses(m)]
     if not able:
         reasons = "; ".join(f"{m.name}: {refuses(m)}" for m in catalogue.methods(quantity))
         raise MethodError(f"no method of {quantity} applies to {shorten(chain.name)}: {reasons}")

@@ -176,8 +176,9 @@ def formula(chain: Chain, number: Callable[[float], Scalar], task: Task) -> Form
     def at_call(*lists: Sequence[Scalar]) -> Any:
         given = dict(zip(task.given, lists[state:], strict=True))
         wrench = [given.pop("wrench")] if "wrench" in given else []
+        point = {"point": given.pop("point")} if "point" in given else {}
         call = AtCall(payload_frame=task.payload_frame, **given)
-        return _formula(chain, number, task, call)(*lists[:state], *wrench)
+        return _formula(chain, number, task, call)(*lists[:state], *wrench, **point)
 
     return at_call
 

@@ -19,6 +19,7 @@ from armdyn.quantities.tasks import Task, cheapest, check_arguments, program_cos
 from armdyn.quantities.users import refusal
 from armdyn.robot.compiled import Axes
 from armdyn.robot.dynamics import Dynamics
+from armdyn.robot.influences import Influences
 from armdyn.robot.kinematics import Kinematics
 from armdyn.robot.options import Options, checked, warn_if_approximate, with_options
 
@@ -40,7 +41,7 @@ class MethodRow(NamedTuple):
     chosen: bool
 
 
-class Robot(Dynamics, Kinematics):
+class Robot(Dynamics, Kinematics, Influences):
     """The dynamics ``M(q) qdd + C(q, qd) qd + g(q) = tau`` of one arm.
 
     Every function takes joint positions q, speeds qd, accelerations qdd or torques tau as arrays
@@ -176,7 +177,8 @@ class Robot(Dynamics, Kinematics):
         tuple of their results (of one quantity: its result); ``out=`` takes such a tuple.
 
         ``arguments`` names what it takes besides, in the order payload, gravity, parameters,
-        wrench: each goes to those of the quantities that depend on it. No payload is checked here.
+        wrench, point: each goes to those of the quantities that depend on it. No payload is checked
+        here.
         """
         if not quantities:
             raise MethodError("function() takes the names of quantities, at least one")
@@ -193,6 +195,7 @@ class Robot(Dynamics, Kinematics):
         gravity: ArrayLike | None = None,
         parameters: ArrayLike | None = None,
         wrench: ArrayLike | None = None,
+        point: ArrayLike | None = None,
         check: Check = "error",
         **options: Any,
     ) -> Callable[..., Any]:
@@ -202,6 +205,7 @@ class Robot(Dynamics, Kinematics):
             "gravity": gravity,
             "parameters": parameters,
             "wrench": wrench,
+            "point": point,
         }
         names = tuple(name for name, value in arrays.items() if value is not None)
         task = Task(quantity, given=names, **options)

@@ -72,10 +72,14 @@ class Kinematics:
         q: ArrayLike,
         frame: str | None = None,
         *,
+        point: ArrayLike | None = None,
         out: Outs = None,
         threads: int | None = None,
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         """Kinematic influence coefficients of the tip or a named link or frame, in base axes.
+
+        ``point`` (..., 3) is the point of that link or frame in place of its origin [m], in its
+        own axes.
 
         First order gT, gR, shape (..., 3, n): velocity and angular velocity are gT qd and gR qd;
         second order hT, hR, shape (..., 3, n, n): accelerations are gT qdd + qd^T hT qd, likewise
