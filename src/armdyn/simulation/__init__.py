@@ -20,10 +20,10 @@ from armdyn.quantities.tasks import Task
 from armdyn.robot import Robot
 from armdyn.simulation import arguments
 from armdyn.simulation.controllers import Controller
+from armdyn.simulation.integration import Problem
 from armdyn.simulation.integrators import ADAPTIVE, INTEGRATORS
 from armdyn.simulation.results import Result
 from armdyn.simulation.run import Run
-from armdyn.simulation.stepper import Problem
 from armdyn.simulation.torques import make_torque
 
 

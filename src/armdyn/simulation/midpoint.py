@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import numpy as np
 
-from armdyn.simulation.marching import March, Pointers, routine
-from armdyn.simulation.step import Step
-from armdyn.simulation.stepper import (
+from armdyn.simulation.integration import (
     BrokenOff,
+    Integration,
     Problem,
-    Stepper,
     Window,
     complete_rows,
     constant,
     still,
     torque_rows,
 )
+from armdyn.simulation.marching import March, Pointers, routine
+from armdyn.simulation.step import Step
 
 ITERATIONS = 4  # in one call of the kernel
 MOST = 100  # iterations
@@ -26,7 +26,7 @@ ENDS = {  # of the iterations: close, exact of Step
 }
 
 
-class MidpointStepper(Stepper):
+class MidpointIntegration(Integration):
     """The implicit midpoint rule on (q, p); each state iterates until rounding stops it."""
 
     def __init__(self, problem: Problem, window: Window) -> None:

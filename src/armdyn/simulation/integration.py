@@ -1,4 +1,4 @@
-"""What all integrators work on, and what they have in common.
+"""Integration: what all integrators work on, and what they have in common.
 
 The states of all steps stand in a ``Window`` of rows (rows, states, n).
 """
@@ -77,7 +77,7 @@ class Problem:
         return self.forward_dynamics(q, qd, tau), tau
 
 
-class Stepper(ABC):
+class Integration(ABC):
     """Makes steps in a window.
 
     Attributes:
