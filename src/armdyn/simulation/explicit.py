@@ -6,7 +6,15 @@ from typing import Any
 
 import numpy as np
 
-from armdyn.simulation.integration import PAST, Integration, Problem, Window, constant, torque_rows
+from armdyn.simulation.integration import (
+    PAST,
+    Integration,
+    Problem,
+    Window,
+    constant,
+    given_rows,
+    torque_rows,
+)
 from armdyn.simulation.integrators import AB4, RK4
 from armdyn.simulation.marching import March, Pointers, Routine, routine
 from armdyn.simulation.step import Step
@@ -47,7 +55,7 @@ class RK4Integration(Integration):
 
     def __init__(self, problem: Problem, window: Window) -> None:
         super().__init__(problem, window)
-        self.routine = compiled(Step("rk4", problem.torque.law, problem.friction), problem)
+        self.routine = compiled(problem.step("rk4", problem.torque.law), problem)
 
     def advance(self, first: int, last: int) -> None:
         """Makes all steps in one march."""
@@ -62,7 +70,7 @@ class AB4Integration(Integration):
 
     def __init__(self, problem: Problem, window: Window) -> None:
         super().__init__(problem, window)
-        self.routine = compiled(Step("ab4", problem.torque.law, problem.friction), problem)
+        self.routine = compiled(problem.step("ab4", problem.torque.law), problem)
         few = len(problem.torque.starts(0, problem.steps)) * PAST < MANY
         self.starter: Integration = (
             PythonIntegration(problem, window, "rk4") if few else RK4Integration(problem, window)
@@ -90,11 +98,11 @@ class SamplingIntegration(Integration):
     def __init__(self, problem: Problem, window: Window, method: str) -> None:
         super().__init__(problem, window)
         self.period = problem.torque.period or 1
-        steps = [Step("rk4", problem.torque.law, problem.friction, sampled=True)]
+        steps = [problem.step("rk4", problem.torque.law, sampled=True)]
         if self.period > 1:
-            steps.append(Step("rk4", None, problem.friction, sampled=True))
+            steps.append(problem.step("rk4", sampled=True))
         if self.period > PAST and method == "ab4":
-            steps.append(Step("ab4", None, problem.friction, sampled=True))
+            steps.append(problem.step("ab4", sampled=True))
         self.routines = [compiled(step, problem) for step in steps]
 
     def advance(self, first: int, last: int) -> None:
@@ -143,5 +151,6 @@ def rows_of(
         inputs.append(w.tau[k - 1 :])
     else:
         inputs += torque_rows(problem, step, w, first, last - first)
+    inputs += given_rows(problem)
     outputs = [w.q[k + 1 :], w.qd[k + 1 :], w.qdd[k:], w.tau[k:]]
     return inputs, outputs if step.law or step.sampled else outputs[:3]

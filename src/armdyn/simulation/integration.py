@@ -6,9 +6,10 @@ The states of all steps stand in a ``Window`` of rows (rows, states, n).
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
@@ -65,6 +66,14 @@ class Problem:
     forward_dynamics: Callable[..., np.ndarray]
     tolerances: dict[str, float]  # of adaptive integrators
     dtype: np.dtype  # that steps are computed in
+    given: Mapping[str, np.ndarray]  # in place of the arm's own constants, (states, size) each
+    payload_frame: str | None
+
+    def step(self, method: str, law: str | None = None, **more: Any) -> Step:
+        """A step on this problem's arm."""
+        given = tuple(self.given)
+        frame = self.payload_frame
+        return Step(method, law, self.friction, given=given, payload_frame=frame, **more)
 
     def rate(
         self, held: np.ndarray, t: float, q: np.ndarray, qd: np.ndarray, states: slice = ALL
@@ -74,7 +83,8 @@ class Problem:
             tau = self.torque.at(np.array([t]), q[None], qd[None], states)[0]
         else:
             tau = held[states]
-        return self.forward_dynamics(q, qd, tau), tau
+        given = (array[states] for array in self.given.values())
+        return self.forward_dynamics(q, qd, tau, *given), tau
 
 
 class Integration(ABC):
@@ -129,7 +139,8 @@ def complete_rows(problem: Problem, window: Window, first: int, last: int) -> No
     if torque.period is None:
         times = np.arange(first, last) * problem.dt
         w.tau[rows] = torque.at(times, w.q[rows], w.qd[rows])
-    w.qdd[rows] = problem.forward_dynamics(w.q[rows], w.qd[rows], w.tau[rows])
+    state = w.q[rows], w.qd[rows], w.tau[rows]
+    w.qdd[rows] = problem.forward_dynamics(*state, *problem.given.values())
 
 
 def constant(value: float, problem: Problem) -> np.ndarray:
@@ -140,6 +151,11 @@ def constant(value: float, problem: Problem) -> np.ndarray:
 def still(row: np.ndarray) -> np.ndarray:
     """The same row for every step."""
     return np.broadcast_to(row, (2, *row.shape))
+
+
+def given_rows(problem: Problem) -> list[np.ndarray]:
+    """The rows of what is given in place of the arm's own constants."""
+    return [still(array) for array in problem.given.values()]
 
 
 def torque_rows(

@@ -11,11 +11,11 @@ from armdyn.simulation.integration import (
     Window,
     complete_rows,
     constant,
+    given_rows,
     still,
     torque_rows,
 )
 from armdyn.simulation.marching import March, Pointers, routine
-from armdyn.simulation.step import Step
 
 ITERATIONS = 4  # in one call of the kernel
 MOST = 100  # iterations
@@ -38,17 +38,16 @@ class MidpointIntegration(Integration):
         if self.asks:
             self.stride = 64  # the function may take long, and a user waits for news
         close, exact = ENDS[dtype.name]
-        step = Step(
+        step = problem.step(
             "midpoint",
             torque.law if changes else None,
-            problem.friction,
             iterations=1 if self.asks else ITERATIONS,
             close=close,
             exact=exact,
         )
         self.routine = routine(chain, step, dtype.name)
         self.routine.address(states)
-        self.momentum = routine(chain, Step("momentum"), dtype.name)
+        self.momentum = routine(chain, problem.step("momentum"), dtype.name)
         self.momentum.address(states)
         self.p, self.guess, self.tau = np.empty((3, states, chain.n), dtype)
         self.v = np.empty((2, states, chain.n), dtype)  # in turns, one made of the other
@@ -78,7 +77,8 @@ class MidpointIntegration(Integration):
     def _begin(self) -> None:
         """Momentum and guess of the first step."""
         w, k = self.window, self.window.row(0)
-        self.momentum.march(1, [w.q[k:], w.qd[k:]], [self.p[None]])
+        state = [w.q[k:], w.qd[k:], *given_rows(self.problem)]
+        self.momentum.march(1, state, [self.p[None]])
         self.guess = w.qd[k] + self.problem.dt / 2 * w.qdd[k]
 
     def _make(self, step: int, guess: np.ndarray, march: March, row: int) -> None:
@@ -114,6 +114,7 @@ class MidpointIntegration(Integration):
             torque = [still(self.tau)]
         else:
             torque = torque_rows(problem, self.routine.step, w, first, count)
+        torque += given_rows(problem)
         h = constant(problem.dt, problem)
         iterates = [
             tuple(still(array[i]) for array in (self.v, self.change, self.going)) for i in (0, 1)

@@ -1,0 +1,165 @@
+"""Stepper: one step of many arms in one call, as learning and sampling controllers need it."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from armdyn.chain.at_call import loaded_link
+from armdyn.engine import calls
+from armdyn.engine.payloads import Check, Payloads
+from armdyn.errors import MethodError, ShapeError, SimulationError, whole_number
+from armdyn.quantities import ARGUMENTS, EACH
+from armdyn.robot import Robot
+from armdyn.simulation import arguments
+from armdyn.simulation.controllers import LAWS
+from armdyn.simulation.step import GAINS, Step, StepKernels
+
+ACTIONS = ("torque", *(name for name, law in LAWS.items() if "q_ref" in law.signals))
+Pair = tuple[np.ndarray, np.ndarray]
+
+
+class Stepper:
+    """Steps of an arm, or of many at once: made by ``Robot.stepper``, which describes it.
+
+    Attributes:
+        robot: the arm.
+        dt: the time that a call moves it by [s].
+        action: what an action is: "torque", or the law of a controller that makes one of it.
+    """
+
+    def __init__(
+        self,
+        robot: Robot,
+        dt: float,
+        action: str = "torque",
+        *,
+        kp: ArrayLike | None = None,
+        kd: ArrayLike | None = None,
+        integrator: str = "rk4",
+        friction: bool = False,
+        limits: str = "ignore",
+        substeps: int = 1,
+        payload_frame: str | None = None,
+    ) -> None:
+        arguments.check_choice("action", action, ACTIONS)
+        arguments.check_choice("integrator", integrator, ("rk4",))
+        arguments.check_choice("limits", limits, ("ignore", "clamp"))
+        if payload_frame is not None:
+            loaded_link(robot.chain, payload_frame)
+        self.robot, self.dt, self.action = robot, arguments.positive("dt", dt), action
+        self._options: dict[str, Any] = {
+            "kp": kp,
+            "kd": kd,
+            "integrator": integrator,
+            "friction": arguments.flag("friction", friction),
+            "limits": limits,
+            "substeps": whole_number("substeps", substeps, SimulationError),
+            "payload_frame": payload_frame,
+        }
+        self._substeps = int(substeps)
+        self._step = Step(
+            integrator,
+            None if action == "torque" else action,
+            bool(friction),
+            payload_frame=payload_frame,
+            alone=True,
+            clamped=limits == "clamp",
+        )
+        gains = _gains(robot.n, action, {"kp": kp, "kd": kd})
+        constants = np.array([self.dt / self._substeps]), *gains
+        self._constants = constants, tuple(x.astype(np.float32) for x in constants)
+        self._payloads = Payloads(robot.chain)
+        self._functions: dict[tuple[str, ...], Callable[..., Pair]] = {}  # by what is given
+
+    def step(
+        self,
+        q: ArrayLike,
+        qd: ArrayLike,
+        action: ArrayLike,
+        *,
+        payload: ArrayLike | None = None,
+        gravity: ArrayLike | None = None,
+        parameters: ArrayLike | None = None,
+        check: Check = "error",
+        out: Pair | None = None,
+        threads: int | None = None,
+    ) -> Pair:
+        """The positions and speeds after ``dt`` under an action that is held so long.
+
+        Leading axes are batch axes and broadcast against each other; where all arrays are float32,
+        so is the step. A state has the same bits alone, in any batch, and in ``simulate``.
+
+        Args:
+            q: positions, shape (..., n) [rad or m].
+            qd: speeds, shape (..., n).
+            action: torques, or positions to go to, shape (..., n).
+            payload: the ten parameters of a load, shape (..., 10), as Robot's functions take it.
+            gravity: the acceleration of free fall in the base frame, shape (..., 3).
+            parameters: those of the links, shape (..., 10 n), in place of the arm's own.
+            check: what is done about a payload that no body has: "error", "warn" or None.
+            out: two arrays that receive the positions and speeds, of memory of their own.
+            threads: the most on which a batch is spread.
+        """
+        arrays = {"payload": payload, "gravity": gravity, "parameters": parameters}
+        given = {name: array for name, array in arrays.items() if array is not None}
+        if payload is not None:
+            self._payloads.check(payload, check)
+        function = self._functions.get(tuple(given)) or self._made(tuple(given))
+        every = (q, qd, action, *given.values())
+        narrow = all(getattr(array, "dtype", None) == np.float32 for array in every)
+        h, *gains = self._constants[narrow]
+        pairs: list[Any] = [None, None]  # one is read while the other is written
+        for k in range(self._substeps):
+            target = out if k == self._substeps - 1 else pairs[k % 2]
+            q, qd = pairs[k % 2] = function(
+                q, qd, h, action, *gains, *given.values(), out=target, threads=threads
+            )
+        return q, qd  # type: ignore[return-value]
+
+    def _made(self, given: tuple[str, ...]) -> Callable[..., Pair]:
+        """The step as a function of q, qd, h, the action, gains, and what is given; kept."""
+        n, step = self.robot.n, dataclasses.replace(self._step, given=given)
+        each = EACH.format(n=n)
+        what = "a torque" if step.law is None else "a position"
+        takes = {
+            "q": calls.Argument((n,), each),
+            "qd": calls.Argument((n,), each),
+            "h": calls.Argument((1,)),
+            "action": calls.Argument((n,), f"{what} for each of {n} joints"),
+            **{name: calls.Argument((n,), each) for name, _ in step.torque if name in GAINS},
+        }
+        for name in given:
+            meaning = ARGUMENTS[name].meaning.format(n=n)
+            takes[name] = calls.Argument(ARGUMENTS[name].shape(n), meaning)
+        kernels = StepKernels(self.robot.chain, step)
+        function = calls.Function("step", takes, ((n,), (n,)), kernels)
+        return self._functions.setdefault(given, function)
+
+    def __repr__(self) -> str:
+        return f"Stepper({self.robot.name!r}, {self.dt:g} s, {self.action!r})"
+
+    def __reduce__(self) -> Any:
+        return partial(Stepper, **self._options), (self.robot, self.dt, self.action)
+
+
+def _gains(n: int, action: str, given: dict[str, ArrayLike | None]) -> list[np.ndarray]:
+    """The gains that the law of an action takes, shape (..., n) each."""
+    taken = LAWS[action].signals if action != "torque" else ()
+    found = []
+    for name, value in given.items():
+        if (value is None) == (name in taken):
+            missing = "which needs one" if value is None else "which takes none"
+            raise MethodError(f"{name} is {value!r} with the action {action!r}, {missing}")
+        if value is None:
+            continue
+        gain = arguments.finite(name, value)
+        if gain.ndim and gain.shape[-1] != n:
+            raise ShapeError(f"{name} has shape {gain.shape}; expected a number or (..., {n})")
+        found.append(gain if gain.ndim else np.full(n, float(gain)))
+    return found
