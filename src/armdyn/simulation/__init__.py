@@ -110,7 +110,9 @@ def simulate(
     steps = arguments.whole_steps(t, dt, every, 4 * q.size * computed.itemsize)
     batch, states = q.shape[:-1], math.prod(q.shape[:-1])
     rows = {
-        name: np.broadcast_to(x, (*batch, x.shape[-1])).reshape(states, -1).astype(computed)
+        name: np.ascontiguousarray(np.broadcast_to(x, (*batch, x.shape[-1])), computed).reshape(
+            states, x.shape[-1]
+        )
         for name, x in given.items()
     }
     if threads is not None:
