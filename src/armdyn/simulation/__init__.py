@@ -6,7 +6,7 @@ import math
 import time
 from collections.abc import Callable
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -26,6 +26,9 @@ from armdyn.simulation.integrators import ADAPTIVE, INTEGRATORS
 from armdyn.simulation.results import Result
 from armdyn.simulation.run import Run
 from armdyn.simulation.torques import make_torque
+
+if TYPE_CHECKING:
+    from distributed import Client
 
 
 def simulate(
@@ -49,6 +52,7 @@ def simulate(
     atol: float = 1e-12,
     progress: arguments.Progress | bool | None = None,
     threads: int | None = None,
+    client: Client | None = None,
 ) -> Result:
     """The motion of an arm from an initial state under torques.
 
@@ -89,6 +93,8 @@ def simulate(
         progress: called now and then with the steps done and all steps; True: a bar on stderr.
         threads: the most on which states are spread, where that pays; None: ``ARMDYN_NUM_THREADS``,
             or all cores.
+        client: a ``distributed.Client``: the states are spread over the workers of its cluster,
+            each with the same bits as here; progress is told the states done, and all states.
 
     Raises:
         SimulationError: something cannot be as asked; or the motion left the finite numbers or
@@ -105,31 +111,39 @@ def simulate(
     if payload is not None:
         Payloads(robot.chain).check(payload, check)
     q, qd = arguments.initial_state(robot.n, q0, qd0, given)
-    dtype = _precision(q0, qd0, tau, *arrays.values())
+    dtype = precision(q0, qd0, tau, *arrays.values())
     computed = np.dtype(float) if integrator in ADAPTIVE else dtype
     steps = arguments.whole_steps(t, dt, every, 4 * q.size * computed.itemsize)
     batch, states = q.shape[:-1], math.prod(q.shape[:-1])
-    rows = {
-        name: np.ascontiguousarray(np.broadcast_to(x, (*batch, x.shape[-1])), computed).reshape(
-            states, x.shape[-1]
-        )
-        for name, x in given.items()
-    }
+    rows = {name: arguments.flat(x, batch, computed) for name, x in given.items()}
     if threads is not None:
         threads = whole_number("threads", threads, SimulationError)
-    news = "the steps done and all steps"
+    parts = "steps" if client is None else "states"
+    news = f"the {parts} done and all {parts}"
     bar = told(progress, f"simulating {robot.name}", news, SimulationError)
+    tolerances = {name: arguments.positive(name, x) for name, x in (("rtol", rtol), ("atol", atol))}
     with bar as report, by_default(threads):
         begun = time.perf_counter()
+        torque = make_torque(
+            robot.chain, tau, batch, steps, float(dt), computed, rows, payload_frame
+        )
+        if client is not None:
+            from armdyn.simulation.cluster import Work, spread
+
+            options: dict[str, Any] = {"t": t, "dt": dt, "integrator": integrator, **tolerances}
+            options |= {"friction": friction, "limits": limits, "every": every}
+            options |= {"payload_frame": payload_frame}
+            work = Work.of(robot, q, qd, tau, given, dtype, options)
+            return spread(client, work, batch, report)
         problem = Problem(
             robot.chain,
             states,
             float(dt),
             steps,
             friction,
-            make_torque(robot.chain, tau, batch, steps, float(dt), computed, rows, payload_frame),
+            torque,
             _forward_dynamics(robot.chain, friction, tuple(given), payload_frame),
-            {name: arguments.positive(name, x) for name, x in (("rtol", rtol), ("atol", atol))},
+            tolerances,
             computed,
             rows,
             payload_frame,
@@ -148,7 +162,7 @@ def _forward_dynamics(
     return function(chain, [task._replace(friction=friction)])
 
 
-def _precision(q0: Any, qd0: Any, tau: Any, *others: Any) -> np.dtype:
+def precision(q0: Any, qd0: Any, tau: Any, *others: Any) -> np.dtype:
     """float32 if all numbers that were given are; a function or a controller has no say."""
     told = [] if callable(tau) or isinstance(tau, Controller) else [tau]
     given = [q0, qd0, *told, *others]

@@ -149,6 +149,13 @@ def initial_state(
     return np.broadcast_to(q, (*batch, n)), np.broadcast_to(qd, (*batch, n))
 
 
+def flat(array: np.ndarray, batch: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
+    """An array (..., size) as rows of plain memory, one for each state of a batch."""
+    size = array.shape[-1]
+    whole = np.ascontiguousarray(np.broadcast_to(array, (*batch, size)), dtype)
+    return whole.reshape(math.prod(batch), size)
+
+
 def check_solvable(chain: Chain, integrator: str, friction: bool) -> None:
     """Refuses what has no solution."""
     dry = [joint.name for joint in chain.joints if any(joint.coulomb)]

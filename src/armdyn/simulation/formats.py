@@ -69,13 +69,18 @@ def load(path: str | Path) -> Result:
         raise ArmdynError(f"cannot read a result from {shorten(str(path))}: {error}") from None
 
 
-def check_path(path: str | Path) -> None:
-    """Refuse a file that a result could not be saved to."""
+def check_suffix(path: str | Path) -> None:
+    """Refuse a name that says nothing of what a result could be saved as."""
     if _suffix(path) not in FORMATS:
         raise ArmdynError(
             f"cannot save to {shorten(str(path))}; expected a name in .npz or .csv, or where their "
             "packages are, .parquet or .zarr"
         )
+
+
+def check_path(path: str | Path) -> None:
+    """Refuse a file that a result could not be saved to."""
+    check_suffix(path)
     if not FORMATS[_suffix(path)].folder:
         check_writable(path)
         return

@@ -83,7 +83,7 @@ class MidpointIntegration(Integration):
 
     def _make(self, step: int, guess: np.ndarray, march: March, row: int) -> None:
         """One step: a call by the first turn, then by the others alternately."""
-        self._ask(step, guess)
+        self._ask(step, guess, np.ones_like(self.going[0]))
         march.go(FRESH, row)
         calls = 0
         while self.going[calls % 2].any():
@@ -95,16 +95,20 @@ class MidpointIntegration(Integration):
                     f"within {MOST} iterations (speeds still change by {worst:.1g}, relatively); "
                     "expected a smaller dt, or smooth torques",
                 )
-            self._ask(step, self.v[calls % 2])
+            self._ask(step, self.v[calls % 2], self.going[calls % 2])
             march.go(AGAIN[calls % 2], row)
             calls += 1
 
-    def _ask(self, step: int, v: np.ndarray) -> None:
-        """Asks the function, if there is one, for the torque halfway at these speeds."""
+    def _ask(self, step: int, v: np.ndarray, going: np.ndarray) -> None:
+        """Asks the function, if there is one, for the torque halfway at these speeds.
+
+        A state that is done keeps the torque it was done with, however long others take.
+        """
         if self.asks:
             h = self.problem.dt
             q = self.window.q[self.window.row(step)] + h / 2 * v
-            self.tau[:] = self.problem.torque.at(np.array([(step + 0.5) * h]), q[None], v[None])
+            tau = self.problem.torque.at(np.array([(step + 0.5) * h]), q[None], v[None])[0]
+            np.copyto(self.tau, tau, where=going > 0)
 
     def _pointers(self, first: int, last: int, p: np.ndarray, guess: np.ndarray) -> list[Pointers]:
         """Pointers for the first call of each step, and from either v to the other."""

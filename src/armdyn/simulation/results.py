@@ -251,8 +251,8 @@ def joined(parts: Sequence[Result], batch: tuple[int, ...] | None = None) -> Res
     def motion(name: str) -> np.ndarray:
         found = np.full((begins[-1], len(first.t), first.robot.n), np.nan, first.q.dtype)
         for begin, count, part in zip(begins, counts, parts, strict=False):
-            rows = getattr(part, name).reshape(count, -1, first.robot.n)
-            found[begin : begin + count, : rows.shape[1]] = rows
+            rows = getattr(part, name).reshape(count, len(part.t), first.robot.n)
+            found[begin : begin + count, : len(part.t)] = rows
         return found.reshape(*shape, *found.shape[1:])
 
     def given(name: str) -> np.ndarray:
@@ -264,7 +264,7 @@ def joined(parts: Sequence[Result], batch: tuple[int, ...] | None = None) -> Res
     order = {name: i for i, name in enumerate(first.robot.joint_names)}
     violations = sorted(
         (
-            each._replace(state=int(begin) + (each.state or 0))
+            each._replace(state=int(begin) + (each.state or 0) if shape else None)
             for begin, part in zip(begins, parts, strict=False)
             for each in part.violations
         ),
