@@ -2,8 +2,11 @@
 
 import dataclasses
 import os
+import re
 import signal
+import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -111,6 +114,21 @@ def test_a_million_states_have_the_bits_of_the_serial_run(client):
     here = armdyn.simulate(ROBOT, starts, **options)
     there = armdyn.simulate(ROBOT, starts, **options, client=client)
     assert_same(there, here)
+
+
+def test_the_example_of_the_documentation_runs(tmp_path):
+    """As a file of its own, since its processes read it."""
+    pytest.importorskip("distributed", reason="clusters need armdyn[cluster]")
+    page = (Path(__file__).parents[1] / "docs" / "cluster.md").read_text(encoding="utf-8")
+    (text,) = re.findall(r"^```py\n(# monte_carlo.py.*?)^```$", page, re.M | re.S)
+    script = tmp_path / "monte_carlo.py"
+    script.write_text(text, encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, str(script)], capture_output=True, text=True, timeout=120
+    )
+    assert done.returncode == 0, done.stderr
+    assert "20000 loads, off by 0." in done.stdout
+    assert "the same bits in one process: True" in done.stdout
 
 
 # Workers ------------------------------------------------------------------------------------
