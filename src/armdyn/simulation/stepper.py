@@ -22,6 +22,7 @@ from armdyn.simulation.step import GAINS, Step, StepKernels
 
 ACTIONS = ("torque", *(name for name, law in LAWS.items() if "q_ref" in law.signals))
 Pair = tuple[np.ndarray, np.ndarray]
+Constants = tuple[Any, ...]  # the length of a step, then gains
 
 
 class Stepper:
@@ -72,8 +73,9 @@ class Stepper:
             clamped=limits == "clamp",
         )
         gains = _gains(robot.n, action, {"kp": kp, "kd": kd})
-        constants = np.array([self.dt / self._substeps]), *gains
-        self._constants = constants, tuple(x.astype(np.float32) for x in constants)
+        self._wide: Constants = (np.array([self.dt / self._substeps]), *gains)
+        self._narrow: Constants = tuple(x.astype(np.float32) for x in self._wide)
+        self._numbers: Constants = tuple(x.tolist() for x in self._wide)  # beside others' arrays
         self._payloads = Payloads(robot.chain)
         self._functions: dict[tuple[str, ...], Callable[..., Pair]] = {}  # by what is given
 
@@ -106,21 +108,34 @@ class Stepper:
             out: two arrays that receive the positions and speeds, of memory of their own.
             threads: the most on which a batch is spread.
         """
-        arrays = {"payload": payload, "gravity": gravity, "parameters": parameters}
-        given = {name: array for name, array in arrays.items() if array is not None}
-        if payload is not None:
-            self._payloads.check(payload, check)
-        function = self._functions.get(tuple(given)) or self._made(tuple(given))
-        every = (q, qd, action, *given.values())
-        narrow = all(getattr(array, "dtype", None) == np.float32 for array in every)
-        h, *gains = self._constants[narrow]
+        names: tuple[str, ...] = ()
+        given: list[ArrayLike] = []
+        if payload is not None or gravity is not None or parameters is not None:
+            arrays = {"payload": payload, "gravity": gravity, "parameters": parameters}
+            names = tuple(name for name, array in arrays.items() if array is not None)
+            given = [array for array in arrays.values() if array is not None]
+            if payload is not None:
+                self._payloads.check(payload, check)
+        function = self._functions.get(names) or self._made(names)
+        h, *gains = self._constants_beside(q, qd, action, *given)
         pairs: list[Any] = [None, None]  # one is read while the other is written
-        for k in range(self._substeps):
-            target = out if k == self._substeps - 1 else pairs[k % 2]
+        for k in range(self._substeps - 1):
             q, qd = pairs[k % 2] = function(
-                q, qd, h, action, *gains, *given.values(), out=target, threads=threads
+                q, qd, h, action, *gains, *given, out=pairs[k % 2], threads=threads
             )
-        return q, qd  # type: ignore[return-value]
+        return function(q, qd, h, action, *gains, *given, out=out, threads=threads)
+
+    def _constants_beside(self, *arrays: Any) -> Constants:
+        """The step's length and the gains, in the precision of arrays, or for their library."""
+        narrow = True
+        for array in arrays:
+            if type(array) is np.ndarray:
+                narrow = narrow and array.dtype is calls.FLOAT32
+            elif isinstance(array, list | tuple | np.ndarray):
+                narrow = narrow and getattr(array, "dtype", None) == calls.FLOAT32
+            else:
+                return self._numbers
+        return self._narrow if narrow else self._wide
 
     def _made(self, given: tuple[str, ...]) -> Callable[..., Pair]:
         """The step as a function of q, qd, h, the action, gains, and what is given; kept."""
