@@ -143,6 +143,17 @@ def test_pd_with_gravity_reaches_its_target_and_pd_alone_sags(robot):
     assert np.abs(q - target).max() > 0.01
 
 
+@pytest.mark.sweep
+def test_pandas_step_as_mujoco_rolls_them_out():
+    pytest.importorskip("mujoco", reason="MuJoCo is not installed")
+    from benchmarks.arms import arm
+    from benchmarks.steps import by_armdyn, by_mujoco
+
+    chain = arm("panda")
+    for one, two in zip(by_armdyn(chain, float)(), by_mujoco(chain)(), strict=True):
+        np.testing.assert_allclose(one, two, rtol=0, atol=1e-12)
+
+
 # Limits -------------------------------------------------------------------------------------
 
 
