@@ -217,9 +217,9 @@ def test_a_shard_that_is_there_is_not_made_again(tmp_path, monkeypatch):
 
     work = Work(ROBOT, STARTS[0], 0 * STARTS[0], None, {}, SHORT)
     path = str(tmp_path / "0.npz")
-    assert work.done(path) == path
+    assert work.done(path, None) == path
     written = os.stat(path).st_mtime_ns
-    assert work.done(path) == path and os.stat(path).st_mtime_ns == written
+    assert work.done(path, None) == path and os.stat(path).st_mtime_ns == written
 
 
 def test_folders_and_options_that_cannot_be_are_refused(tmp_path):

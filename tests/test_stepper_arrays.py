@@ -17,7 +17,7 @@ def stepper():
 
 
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
-@pytest.mark.parametrize("substeps", [1, 3])
+@pytest.mark.parametrize("substeps", [1, 5])
 def test_tensors_step_as_arrays_do(dtype, substeps):
     torch = pytest.importorskip("torch", reason="torch is not installed")
     stepper = ROBOT.stepper(0.01, "pd", kp=30, kd=5, substeps=substeps)

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from armdyn.chain import Chain
 from armdyn.engine import function
-from armdyn.engine.payloads import Check, Payloads
+from armdyn.engine.payloads import Check
 from armdyn.engine.workers import by_default
 from armdyn.errors import SimulationError, whole_number
 from armdyn.output.progress import told
@@ -107,9 +107,7 @@ def simulate(
     friction = arguments.flag("friction", friction)
     arguments.check_solvable(robot.chain, integrator, friction)
     arrays = {"payload": payload, "gravity": gravity, "parameters": parameters}
-    given = arguments.given(robot.chain, arrays, payload_frame)
-    if payload is not None:
-        Payloads(robot.chain).check(payload, check)
+    given = arguments.given(robot.chain, arrays, payload_frame, check)
     q, qd = arguments.initial_state(robot.n, q0, qd0, given)
     dtype = precision(q0, qd0, tau, *arrays.values())
     computed = np.dtype(float) if integrator in ADAPTIVE else dtype

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
 from types import MappingProxyType
 from typing import Any
 
@@ -14,6 +15,7 @@ from numpy.typing import ArrayLike
 from armdyn.chain import Chain
 from armdyn.chain.at_call import loaded_link
 from armdyn.engine.calls import real_array
+from armdyn.engine.payloads import Check, Payloads
 from armdyn.errors import (
     MethodError,
     ShapeError,
@@ -111,7 +113,10 @@ def as_whole(quotient: float) -> int | None:
 
 
 def given(
-    chain: Chain, arrays: Mapping[str, ArrayLike | None], payload_frame: str | None
+    chain: Chain,
+    arrays: Mapping[str, ArrayLike | None],
+    payload_frame: str | None,
+    check: Check,
 ) -> dict[str, np.ndarray]:
     """What is given in place of the arm's own constants, shape (..., size) each."""
     check_places([name for name, x in arrays.items() if x is not None], payload_frame, None)
@@ -124,7 +129,15 @@ def given(
             meaning = ARGUMENTS[name].meaning.format(n=chain.n)
             shape = found[name].shape
             raise ShapeError(f"{name} has shape {shape}; expected (..., {size}), {meaning}")
+    load = arrays.get("payload")
+    if load is not None:
+        _payloads(chain).check(load, check)
     return found
+
+
+@lru_cache(maxsize=64)
+def _payloads(chain: Chain) -> Payloads:
+    return Payloads(chain)
 
 
 def initial_state(

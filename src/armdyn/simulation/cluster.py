@@ -19,7 +19,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from armdyn.engine.payloads import Payloads
 from armdyn.errors import ArmdynError, SimulationError, shorten, whole_number
 from armdyn.identification.cluster import RETRIES, checked
 from armdyn.output.progress import told
@@ -71,7 +70,7 @@ class Work:
         tau = part_of_torque(self.tau, rows)
         return replace(self, q=self.q[rows], qd=self.qd[rows], tau=tau, given=given)
 
-    def done(self, path: str | None = None) -> Result | str | ArmdynError:
+    def done(self, path: str | None, threads: int | None) -> Result | str | ArmdynError:
         """Its result, or the path where that is saved; or the error it ended in.
 
         An error is an answer, too: tried again, it would come again.
@@ -84,7 +83,7 @@ class Work:
                 *(self.q, self.qd, self.tau),
                 **{**self.options, **self.given},
                 check=None,
-                threads=1,
+                threads=threads,
             )
             if path is None:
                 return result
@@ -185,10 +184,11 @@ def simulate_to(
     Returns:
         The shards' paths, in the order of the states.
     """
+    if not isinstance(robot, Robot):
+        raise TypeError(f"simulate_to takes a Robot, not {type(robot).__name__}; see armdyn.load")
     arrays = {name: options.pop(name, None) for name in ("payload", "gravity", "parameters")}
-    given = arguments.given(robot.chain, arrays, options.get("payload_frame"))
-    if arrays["payload"] is not None:
-        Payloads(robot.chain).check(arrays["payload"], options.pop("check", "error"))
+    frame, check = options.get("payload_frame"), options.pop("check", "error")
+    given = arguments.given(robot.chain, arrays, frame, check)
     q, qd = arguments.initial_state(robot.n, q0, qd0, given)
     dtype = precision(q0, qd0, tau, *arrays.values())
     steps = arguments.whole_steps(t, dt, 1, 0)
@@ -259,7 +259,7 @@ def _here(
     work: Work, blocks: Sequence[slice], paths: Sequence[str | None]
 ) -> Iterator[tuple[int, Any]]:
     for k, (rows, path) in enumerate(zip(blocks, paths, strict=True)):
-        yield k, work.part(rows).done(path)
+        yield k, work.part(rows).done(path, threads=None)
 
 
 def _there(client: Client) -> Callable[..., Iterator[tuple[int, Any]]]:
@@ -275,7 +275,7 @@ def _there(client: Client) -> Callable[..., Iterator[tuple[int, Any]]]:
 
         def begin(k: int) -> None:
             part = work.part(blocks[k])
-            future = client.submit(Work.done, part, paths[k], retries=RETRIES, pure=False)
+            future = client.submit(Work.done, part, paths[k], 1, retries=RETRIES, pure=False)
             numbers[future] = k
             coming.add(future)
 

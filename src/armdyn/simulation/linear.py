@@ -16,7 +16,7 @@ from armdyn.algorithms.hamilton import momentum_and_slope
 from armdyn.chain import Chain
 from armdyn.chain.at_call import AtCall
 from armdyn.engine import Kernels, calls
-from armdyn.engine.payloads import Check, Payloads
+from armdyn.engine.payloads import Check
 from armdyn.errors import ShapeError, SimulationError
 from armdyn.program.passes import drop_unused
 from armdyn.program.program import Program
@@ -88,9 +88,7 @@ def linearize(
     arguments.check_solvable(robot.chain, integrator, friction)
     h = arguments.positive("dt", dt)
     arrays = {"payload": payload, "gravity": gravity, "parameters": parameters}
-    given = arguments.given(robot.chain, arrays, payload_frame)
-    if payload is not None:
-        Payloads(robot.chain).check(payload, check)
+    given = arguments.given(robot.chain, arrays, payload_frame, check)
     q, qd, tau = _state(robot.n, q, qd, tau)
     asked = _Asked(robot.chain, friction, tuple(given), payload_frame)
     if integrator == "midpoint":

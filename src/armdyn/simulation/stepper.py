@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from armdyn.chain.at_call import loaded_link
 from armdyn.engine import calls
 from armdyn.engine.payloads import Check, Payloads
-from armdyn.errors import MethodError, ShapeError, SimulationError, whole_number
+from armdyn.errors import MethodError, ShapeError, SimulationError, shorten, whole_number
 from armdyn.quantities import ARGUMENTS, EACH
 from armdyn.robot import Robot
 from armdyn.simulation import arguments
@@ -53,21 +53,22 @@ class Stepper:
         arguments.check_choice("limits", limits, ("ignore", "clamp"))
         if payload_frame is not None:
             loaded_link(robot.chain, payload_frame)
+        friction = arguments.flag("friction", friction)
         self.robot, self.dt, self.action = robot, arguments.positive("dt", dt), action
+        self._substeps = whole_number("substeps", substeps, SimulationError)
         self._options: dict[str, Any] = {
             "kp": kp,
             "kd": kd,
             "integrator": integrator,
-            "friction": arguments.flag("friction", friction),
+            "friction": friction,
             "limits": limits,
-            "substeps": whole_number("substeps", substeps, SimulationError),
+            "substeps": self._substeps,
             "payload_frame": payload_frame,
         }
-        self._substeps = int(substeps)
         self._step = Step(
             integrator,
             None if action == "torque" else action,
-            bool(friction),
+            friction,
             payload_frame=payload_frame,
             alone=True,
             clamped=limits == "clamp",
@@ -117,11 +118,12 @@ class Stepper:
             if payload is not None:
                 self._payloads.check(payload, check)
         function = self._functions.get(names) or self._made(names)
-        h, *gains = self._constants_beside(q, qd, action, *given)
+        h, *gains = constants = self._constants_beside(q, qd, action, *given)
         pairs: list[Any] = [None, None]  # one is read while the other is written
         for k in range(self._substeps - 1):
+            room = None if constants is self._numbers else pairs[k % 2]  # gradients need theirs
             q, qd = pairs[k % 2] = function(
-                q, qd, h, action, *gains, *given, out=pairs[k % 2], threads=threads
+                q, qd, h, action, *gains, *given, out=room, threads=threads
             )
         return function(q, qd, h, action, *gains, *given, out=out, threads=threads)
 
@@ -170,7 +172,7 @@ def _gains(n: int, action: str, given: dict[str, ArrayLike | None]) -> list[np.n
     for name, value in given.items():
         if (value is None) == (name in taken):
             missing = "which needs one" if value is None else "which takes none"
-            raise MethodError(f"{name} is {value!r} with the action {action!r}, {missing}")
+            raise MethodError(f"{name} is {shorten(value)} with the action {action!r}, {missing}")
         if value is None:
             continue
         gain = arguments.finite(name, value)
