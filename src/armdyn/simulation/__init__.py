@@ -94,7 +94,8 @@ def simulate(
         threads: the most on which states are spread, where that pays; None: ``ARMDYN_NUM_THREADS``,
             or all cores.
         client: a ``distributed.Client``: the states are spread over the workers of its cluster,
-            each with the same bits as here; progress is told the states done, and all states.
+            each with the same bits as here; progress is told the states done, and all states, and
+            the ``result`` of an error is that of a block of states.
 
     Raises:
         SimulationError: something cannot be as asked; or the motion left the finite numbers or

@@ -9,6 +9,7 @@ scheduler nor a worker holds all of them.
 from __future__ import annotations
 
 import os
+import re
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from distributed import Client
 
 BLOCK = 4096  # states that a task simulates, at most
+STATE = re.compile(r"\bof state (\d+)")  # as errors name one
 SHARE = 4  # tasks for each thread of the cluster: that many make up a run, and are under way
 
 
@@ -243,16 +245,22 @@ def _each(
     tasks: Callable[..., Iterator[tuple[int, Any]]] = _here if client is None else _there(client)
     for k, answer in tasks(work, blocks, paths):
         if isinstance(answer, ArmdynError):
-            if isinstance(answer, SimulationError) and len(blocks) > 1:
-                first = blocks[k].start
-                again = SimulationError(f"{answer} (states are counted from {first} on)")
-                again.result = answer.result
-                raise again
-            raise answer
+            raise _counted(answer, blocks[k].start)
         done += blocks[k].stop - blocks[k].start
         if tell is not None:
             tell(done, states)
         yield k, answer
+
+
+def _counted(error: ArmdynError, first: int) -> ArmdynError:
+    """The error of a block of states from the first on, which names a state as all are counted."""
+    if not isinstance(error, SimulationError):
+        return error
+    again = SimulationError(
+        STATE.sub(lambda found: f"of state {int(found[1]) + first}", str(error))
+    )
+    again.result = error.result
+    return again
 
 
 def _here(
