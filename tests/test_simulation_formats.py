@@ -144,6 +144,17 @@ def test_files_that_hold_no_result_are_named(tmp_path):
     np.savez(tmp_path / "later.npz", armdyn='{"version": 99}')
     with pytest.raises(ArmdynError, match="it is of version 99, not 1"):
         Result.load(tmp_path / "later.npz")
+    run.save(tmp_path / "whole.npz")
+    whole = (tmp_path / "whole.npz").read_bytes()
+    for length in (0, 10, len(whole) // 2, len(whole) - 30):
+        (tmp_path / "cut.npz").write_bytes(whole[:length])
+        with pytest.raises(ArmdynError, match=r"cannot read a result from .*cut.npz'"):
+            Result.load(tmp_path / "cut.npz")
+    damaged = bytearray(whole)
+    damaged[whole.index(b"q.npy") + 60] ^= 255
+    (tmp_path / "damaged.npz").write_bytes(damaged)
+    with pytest.raises(ArmdynError, match=r"cannot read a result from .*damaged.npz'"):
+        Result.load(tmp_path / "damaged.npz")
 
 
 def test_parquet_that_holds_no_result_is_named(tmp_path):

@@ -10,9 +10,11 @@ from __future__ import annotations
 import csv
 import itertools
 import json
+import zlib
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
+from zipfile import BadZipFile
 
 import numpy as np
 
@@ -63,7 +65,7 @@ def load(path: str | Path) -> Result:
         raise ArmdynError(f"cannot load {shorten(str(path))}; expected a name in {known}")
     try:
         return read(Path(path))
-    except (OSError, KeyError, ValueError, TypeError) as error:
+    except (OSError, EOFError, KeyError, ValueError, TypeError, BadZipFile, zlib.error) as error:
         if isinstance(error, ArmdynError):
             raise
         raise ArmdynError(f"cannot read a result from {shorten(str(path))}: {error}") from None
@@ -190,7 +192,7 @@ def _write_npz(result: Result, place: Path) -> None:
 
 
 def _read_npz(path: Path) -> Result:
-    with np.load(path, allow_pickle=False) as file:
+    with open(path, "rb") as stream, np.load(stream, allow_pickle=False) as file:
         return _result(str(file[ABOUT]), lambda name, *_: file[name])
 
 
