@@ -32,6 +32,7 @@ RUNS = {
     "stopped at limits": lambda: armdyn.simulate(
         limited(), STARTS[0], t=0.5, limits="stop", integrator="rk4", every=50
     ),
+    "no state": lambda: armdyn.simulate(ROBOT, np.zeros((0, 2)), t=0.01, payload=LIGHT),
     "given": lambda: armdyn.simulate(
         ROBOT,
         STARTS[0, 0],

@@ -154,6 +154,14 @@ def test_pandas_step_as_mujoco_rolls_them_out():
         np.testing.assert_allclose(one, two, rtol=0, atol=1e-12)
 
 
+def test_friction_slows_only_where_it_is_asked_for():
+    """On 2 kg with 4 N s/m the speed decays as exp(-2 t)."""
+    robot = slider(viscous=4.0)
+    assert robot.stepper(0.01).step([0.0], [1.0], [0.0])[1][0] == 1.0
+    _, qd = robot.stepper(0.01, friction=True).step([0.0], [1.0], [0.0])
+    assert qd[0] == pytest.approx(np.exp(-0.02), rel=1e-10)
+
+
 # Limits -------------------------------------------------------------------------------------
 
 

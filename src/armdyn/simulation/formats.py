@@ -108,6 +108,7 @@ def _about(result: Result) -> str:
             "robot": result.robot.chain.to_toml(),
             "batch": result.q.shape[:-2],
             "rows": len(result.t),
+            "t": [] if result.q.size else result.t.tolist(),  # no line of a table has them
             "given": list(result.given),
             "payload_frame": result.payload_frame,
             "violations": result.violations,
@@ -157,7 +158,7 @@ def columns(result: Result) -> Arrays:
         flat = getattr(result, name).reshape(-1, n)
         found |= {f"{name}_{joint}": flat[:, i] for i, joint in enumerate(result.robot.joint_names)}
     for name, array in result.given.items():
-        flat = np.repeat(array.reshape(states, -1), rows, axis=0)
+        flat = np.repeat(array.reshape(states, array.shape[-1]), rows, axis=0)
         found |= {f"{name}_{i + 1}": column for i, column in enumerate(flat.T)}
     return found | {name: x.reshape(-1) for name, x in result.energy._asdict().items()}
 
@@ -168,7 +169,7 @@ def _of_columns(table: Mapping[str, np.ndarray]) -> Find:
     def find(name: str, about: dict[str, Any], robot: Robot) -> np.ndarray:
         rows, batch = about["rows"], tuple(about["batch"])
         if name == "t":
-            return table["t"][:rows].copy()
+            return np.array(about["t"]) if about["t"] else table["t"][:rows].copy()
         if name in MOTION:
             names = [f"{name}_{joint}" for joint in robot.joint_names]
             return np.column_stack([table[x] for x in names]).reshape(*batch, rows, robot.n)

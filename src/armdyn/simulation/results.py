@@ -256,10 +256,9 @@ def joined(parts: Sequence[Result], batch: tuple[int, ...] | None = None) -> Res
         return found.reshape(*shape, *found.shape[1:])
 
     def given(name: str) -> np.ndarray:
-        found = [
-            part.given[name].reshape(count, -1) for part, count in zip(parts, counts, strict=True)
-        ]
-        return np.concatenate(found).reshape(*shape, -1)
+        size = first.given[name].shape[-1]
+        found = [part.given[name].reshape(-1, size) for part in parts]
+        return np.concatenate(found).reshape(*shape, size)
 
     order = {name: i for i, name in enumerate(first.robot.joint_names)}
     violations = sorted(

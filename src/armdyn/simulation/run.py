@@ -202,7 +202,10 @@ class Run:
             stopped=tuple(str(v) for v in violations if stopping and v.kind == "position"),
             compile_time=self.compile_time,
             wall_time=wall_time,
-            given={name: array.reshape(*self.batch, -1) for name, array in problem.given.items()},
+            given={
+                name: array.reshape(*self.batch, array.shape[-1])
+                for name, array in problem.given.items()
+            },
             payload_frame=problem.payload_frame,
         )
 
