@@ -35,7 +35,7 @@ pygments_style, pygments_dark_style = "friendly", "monokai"
 autodoc_member_order = "bysource"
 autodoc_typehints = "signature"
 autodoc_preserve_defaults = True
-autodoc_type_aliases = {name: name for name in ("ArrayLike", "Reference")}
+autodoc_type_aliases = {name: name for name in ("ArrayLike", "Client", "Reference")}
 
 
 def setup(app: Any) -> None:

@@ -88,6 +88,10 @@ TESTS = {  # of a room or module: the files that would notice, the quickest firs
     "program/replay.py": ["tangents", "recorded"],
     "program/slopes.py": ["tangents"],
     "program/tangents.py": ["tangents"],
+    "simulation/cluster.py": ["cluster_simulation"],
+    "simulation/formats.py": ["simulation_formats", "simulation_results"],
+    "simulation/step.py": ["stepper", "simulation_given", "simulation_runs"],
+    "simulation/stepper.py": ["stepper"],
 }
 COMPARED = {
     ast.Lt: ast.LtE,

@@ -15,7 +15,9 @@ SAYS = {  # by example: its arguments, and what it must print
     "export_c": ((), "void ur5_mass_matrix(const double q[6], double M[36]);"),
     "optimal_control": ((), "converged: True"),
     "million_states": (("20000",), "the last one alone gives the same bits: True"),
+    "balance_gym": ((), "the arms learned to balance"),
 }
+NEEDS = {"balance_gym": "gymnasium"}  # packages that not everybody has
 
 
 def test_every_example_is_run():
@@ -24,6 +26,8 @@ def test_every_example_is_run():
 
 @pytest.mark.parametrize("name", SAYS)
 def test_example_runs(name, tmp_path):
+    if name in NEEDS:
+        pytest.importorskip(NEEDS[name], reason=f"{name} needs {NEEDS[name]}")
     arguments, says = SAYS[name]
     command = [sys.executable, "-W", "error", str(EXAMPLES / f"{name}.py"), *arguments]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=120)

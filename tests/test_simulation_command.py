@@ -20,7 +20,7 @@ def command(capsys, *words):
 
 
 FOLLOW = ("--controller=pd-gravity", "--target=1")
-CONTROLLED = "--controller pd-gravity or computed-torque"
+CONTROLLED = "--controller pd, pd-gravity or computed-torque"
 IDLE = [
     (("--trajectory", "quintic", "--target", "1,1"), "--target", CONTROLLED),
     (("--trajectory", "quintic"), "--trajectory", CONTROLLED),

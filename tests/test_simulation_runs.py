@@ -73,6 +73,17 @@ def test_each_state_of_a_batch_has_the_bits_of_itself_alone(torque, integrator):
         np.testing.assert_array_equal(many.energy.total[i], alone.energy.total)
 
 
+def test_a_state_that_is_done_keeps_its_torque_while_others_iterate():
+    """To ask the function again for it would change its last bit."""
+    robot, starts = armdyn.load("two_link"), np.random.default_rng(0).uniform(-1, 1, (35, 2))
+
+    def run(q0):
+        damped = lambda t, q, qd: -0.3 * qd  # noqa: E731
+        return armdyn.simulate(robot, q0, None, damped, 0.02, 2e-3, "midpoint").qd
+
+    np.testing.assert_array_equal(run(starts), np.concatenate([run(starts[:7]), run(starts[7:])]))
+
+
 def test_batches_larger_than_a_tile_and_of_any_shape():
     q0, qd0 = states(2, 600)
     many = simulate(TORQUES["pd"], q0, qd0, t=0.02)

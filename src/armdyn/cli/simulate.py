@@ -13,7 +13,7 @@ from armdyn.cli.arguments import add_robot, each, load, number, numbers, positio
 from armdyn.errors import SimulationError
 from armdyn.output import files
 from armdyn.robot import Robot
-from armdyn.simulation import controllers, results, simulate, trajectories
+from armdyn.simulation import controllers, formats, simulate, trajectories
 from armdyn.simulation.integrators import ADAPTIVE, INTEGRATORS
 from armdyn.simulation.results import Result
 
@@ -58,7 +58,7 @@ def add_options(command: argparse.ArgumentParser) -> None:
     add("--kd", metavar="LIST", type=numbers, help="its damping")
     add("--rate", metavar="HZ", type=number, help="of a controller that samples and holds")
     add("--plot", metavar="FILE", help="draw the motion (.png, .svg, .pdf)")
-    add("--save", metavar="FILE", help="write the motion (.npz, .csv)")
+    add("--save", metavar="FILE", help="write the motion (.npz, .csv, .parquet, .zarr)")
     add("--view", metavar="FILE", help="write a page that plays the motion (.html)")
     add("--json", action="store_true", help="print JSON")
 
@@ -68,7 +68,7 @@ def run(arguments: argparse.Namespace) -> None:
     refuse_idle(arguments)
     robot = load(arguments)
     if arguments.save:
-        results.check_path(arguments.save)
+        formats.check_path(arguments.save)
     if arguments.plot:
         files.check_picture(arguments.plot)
     if arguments.view:
@@ -107,9 +107,9 @@ def run(arguments: argparse.Namespace) -> None:
 def refuse_idle(arguments: argparse.Namespace) -> None:
     """Refuse an option that would do nothing beside the others."""
     law, way = arguments.controller, arguments.trajectory
-    goes = "--controller pd-gravity or computed-torque"
+    goes = "--controller pd, pd-gravity or computed-torque"
     for works, needs, names in (
-        (law in ("pd-gravity", "computed-torque"), goes, ("target", "trajectory", "kp", "kd")),
+        (bool(controllers.LAWS[law].signals), goes, ("target", "trajectory", "kp", "kd")),
         (law != "zero", "a --controller other than zero", ("rate",)),
         (way in ("quintic", "cycloidal"), "--trajectory quintic or cycloidal", ("duration",)),
         (way == "trapezoidal", "--trajectory trapezoidal", ("speed", "acceleration")),
@@ -168,12 +168,12 @@ def torque(robot: Robot, q0: np.ndarray, arguments: argparse.Namespace) -> Any:
         return controllers.zero()
     if law == "gravity":
         return controllers.gravity_compensation(rate)
-    inertia = np.diag(robot.mass_matrix(q0)) if law == "pd-gravity" else np.ones(robot.n)
+    inertia = np.ones(robot.n) if law == "computed-torque" else np.diag(robot.mass_matrix(q0))
     kp, kd = PACE**2 * inertia, 2 * PACE * inertia
     kp = kp if arguments.kp is None else each(robot, "--kp", arguments.kp)
     kd = kd if arguments.kd is None else each(robot, "--kd", arguments.kd)
-    make = {"pd-gravity": controllers.pd_gravity, "computed-torque": controllers.computed_torque}
-    return make[law](reference(robot, q0, arguments), kp, kd, rate)
+    make = getattr(controllers, law.replace("-", "_"))  # as its functions are called
+    return make(reference(robot, q0, arguments), kp, kd, rate)
 
 
 def reference(robot: Robot, q0: np.ndarray, arguments: argparse.Namespace) -> Any:

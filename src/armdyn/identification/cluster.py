@@ -20,7 +20,7 @@ from numpy.typing import ArrayLike
 
 from armdyn.chain import Chain
 from armdyn.engine import workers
-from armdyn.errors import IdentificationError, shorten, warn, whole_number
+from armdyn.errors import ArmdynError, IdentificationError, shorten, warn, whole_number
 from armdyn.identification.columns import UserColumn
 from armdyn.identification.logs import Log
 from armdyn.identification.moments import GROUPS, Moments
@@ -98,7 +98,7 @@ def moments(
     with told(progress, "summing up", news, IdentificationError) as tell:
         if client is None:
             return _here(task, paths, tell)
-        return Tree(_checked(client), again).total(task, paths, tell)
+        return Tree(checked(client, IdentificationError), again).total(task, paths, tell)
 
 
 def _paths(shards: Any) -> list[str]:
@@ -229,15 +229,14 @@ class Tree:
 # Clusters -----------------------------------------------------------------------------------------
 
 
-def _checked(client: Any) -> Client:
+def checked(client: Any, error: type[ArmdynError]) -> Client:
+    """The client, if it is one; else that error."""
     try:
         from distributed import Client
     except ImportError:
-        raise IdentificationError(MISSING) from None
+        raise error(MISSING) from None
     if not isinstance(client, Client):
-        raise IdentificationError(
-            f"client is {shorten(client)}; expected a distributed.Client, or None"
-        )
+        raise error(f"client is {shorten(client)}; expected a distributed.Client, or None")
     return client
 
 

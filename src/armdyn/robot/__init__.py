@@ -26,6 +26,7 @@ from armdyn.robot.options import Options, checked, warn_if_approximate, with_opt
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from armdyn.simulation.stepper import Stepper
     from armdyn.view import Page
 
 Names = str | Sequence[str] | None
@@ -218,6 +219,61 @@ class Robot(Dynamics, Kinematics, Influences):
             self._payloads.check(payload, check)
         given = [arrays[name] for name in names]
         return lambda *state, **rest: function(*state, *given, **rest)
+
+    # In time --------------------------------------------------------------------------------
+
+    def stepper(
+        self,
+        dt: float,
+        action: str = "torque",
+        *,
+        kp: ArrayLike | None = None,
+        kd: ArrayLike | None = None,
+        integrator: str = "rk4",
+        friction: bool = False,
+        limits: str = "ignore",
+        substeps: int = 1,
+        payload_frame: str | None = None,
+    ) -> Stepper:
+        """What makes steps in time, of one arm or of thousands together: ``step(q, qd, action)``.
+
+        Action, dynamics and a step of Runge-Kutta are one compiled program, whose states have the
+        same bits as in ``simulate``. The first step compiles it.
+
+        Args:
+            dt: the time that a call of ``step`` moves the arms by [s].
+            action: what an action is, (..., n) and held over the call: ``torque``; or the
+                position that a controller goes to, by the law ``pd``, kp (action - q) - kd qd,
+                ``pd-gravity``, which adds g(q), or ``computed-torque``,
+                M(q) (kp (action - q) - kd qd) + b(q, qd).
+            kp: the law's gain for the position, a number or (..., n).
+            kd: its gain for the speed.
+            integrator: ``rk4``; ``ab4`` needs steps before this one, and ``midpoint`` as many
+                iterations as it takes: ``simulate`` has them.
+            friction: whether the joints have their friction.
+            limits: of the joints: ``clamp`` holds torques within those of effort, and after each
+                step speeds within theirs and positions within theirs, where a joint goes no
+                further; ``ignore`` does not look.
+            substeps: so many steps of the integrator make a call.
+            payload_frame: where payloads are given to ``step``; None: at the tip.
+
+        Raises:
+            MethodError, SimulationError: something cannot be as asked.
+        """
+        from armdyn.simulation.stepper import Stepper
+
+        return Stepper(
+            self,
+            dt,
+            action,
+            kp=kp,
+            kd=kd,
+            integrator=integrator,
+            friction=friction,
+            limits=limits,
+            substeps=substeps,
+            payload_frame=payload_frame,
+        )
 
     # Derivatives of any quantity ------------------------------------------------------------
 

@@ -6,13 +6,14 @@ import math
 import time
 from collections.abc import Callable
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from armdyn.chain import Chain
 from armdyn.engine import function
+from armdyn.engine.payloads import Check
 from armdyn.engine.workers import by_default
 from armdyn.errors import SimulationError, whole_number
 from armdyn.output.progress import told
@@ -20,11 +21,14 @@ from armdyn.quantities.tasks import Task
 from armdyn.robot import Robot
 from armdyn.simulation import arguments
 from armdyn.simulation.controllers import Controller
+from armdyn.simulation.integration import Problem
 from armdyn.simulation.integrators import ADAPTIVE, INTEGRATORS
 from armdyn.simulation.results import Result
 from armdyn.simulation.run import Run
-from armdyn.simulation.stepper import Problem
 from armdyn.simulation.torques import make_torque
+
+if TYPE_CHECKING:
+    from distributed import Client
 
 
 def simulate(
@@ -39,10 +43,16 @@ def simulate(
     friction: bool = False,
     limits: str = "report",
     every: int = 1,
+    payload: ArrayLike | None = None,
+    payload_frame: str | None = None,
+    gravity: ArrayLike | None = None,
+    parameters: ArrayLike | None = None,
+    check: Check = "error",
     rtol: float = 1e-9,
     atol: float = 1e-12,
     progress: arguments.Progress | bool | None = None,
     threads: int | None = None,
+    client: Client | None = None,
 ) -> Result:
     """The motion of an arm from an initial state under torques.
 
@@ -71,11 +81,21 @@ def simulate(
             passes one of position (in a batch its rows are then NaN) and reports the others;
             ``ignore`` does not look.
         every: of how many steps one is kept.
+        payload: the ten parameters of a load, shape (..., 10), as Robot's functions take it. Its
+            batch axes, and those of gravity and parameters, broadcast against those of q0. A
+            controller knows what is given.
+        payload_frame: where that load is; None: at the tip.
+        gravity: the acceleration of free fall in the base frame, shape (..., 3).
+        parameters: those of the links, shape (..., 10 n), in place of the arm's own.
+        check: what is done about a payload that no body has: "error", "warn" or None.
         rtol: the relative error that SciPy's integrators allow in a step.
         atol: the absolute one.
         progress: called now and then with the steps done and all steps; True: a bar on stderr.
         threads: the most on which states are spread, where that pays; None: ``ARMDYN_NUM_THREADS``,
             or all cores.
+        client: a ``distributed.Client``: the states are spread over the workers of its cluster,
+            each with the same bits as here; progress is told the states done, and all states, and
+            the ``result`` of an error is that of a block of states.
 
     Raises:
         SimulationError: something cannot be as asked; or the motion left the finite numbers or
@@ -87,27 +107,45 @@ def simulate(
     arguments.check_choice("limits", limits, ("report", "ignore", "stop"))
     friction = arguments.flag("friction", friction)
     arguments.check_solvable(robot.chain, integrator, friction)
-    q, qd = arguments.initial_state(robot.n, q0, qd0)
-    dtype = _precision(q0, qd0, tau)
+    arrays = {"payload": payload, "gravity": gravity, "parameters": parameters}
+    given = arguments.given(robot.chain, arrays, payload_frame, check)
+    q, qd = arguments.initial_state(robot.n, q0, qd0, given)
+    dtype = precision(q0, qd0, tau, *arrays.values())
     computed = np.dtype(float) if integrator in ADAPTIVE else dtype
     steps = arguments.whole_steps(t, dt, every, 4 * q.size * computed.itemsize)
     batch, states = q.shape[:-1], math.prod(q.shape[:-1])
+    rows = {name: arguments.flat(x, batch, computed) for name, x in given.items()}
     if threads is not None:
         threads = whole_number("threads", threads, SimulationError)
-    news = "the steps done and all steps"
+    parts = "steps" if client is None else "states"
+    news = f"the {parts} done and all {parts}"
     bar = told(progress, f"simulating {robot.name}", news, SimulationError)
+    tolerances = {name: arguments.positive(name, x) for name, x in (("rtol", rtol), ("atol", atol))}
     with bar as report, by_default(threads):
         begun = time.perf_counter()
+        torque = make_torque(
+            robot.chain, tau, batch, steps, float(dt), computed, rows, payload_frame
+        )
+        if client is not None:
+            from armdyn.simulation.cluster import Work, spread
+
+            options: dict[str, Any] = {"t": t, "dt": dt, "integrator": integrator, **tolerances}
+            options |= {"friction": friction, "limits": limits, "every": every}
+            options |= {"payload_frame": payload_frame}
+            work = Work.of(robot, q, qd, tau, given, dtype, options)
+            return spread(client, work, batch, report)
         problem = Problem(
             robot.chain,
             states,
             float(dt),
             steps,
             friction,
-            make_torque(robot.chain, tau, batch, steps, float(dt), computed),
-            _forward_dynamics(robot.chain, friction),
-            {name: arguments.positive(name, x) for name, x in (("rtol", rtol), ("atol", atol))},
+            torque,
+            _forward_dynamics(robot.chain, friction, tuple(given), payload_frame),
+            tolerances,
             computed,
+            rows,
+            payload_frame,
         )
         run = Run(robot, problem, integrator, limits, int(every), batch, dtype)
         run.begin(q.reshape(states, robot.n), qd.reshape(states, robot.n))
@@ -116,12 +154,16 @@ def simulate(
 
 
 @lru_cache(maxsize=64)
-def _forward_dynamics(chain: Chain, friction: bool) -> Callable[..., np.ndarray]:
-    return function(chain, [Task("forward_dynamics", friction=friction)])
+def _forward_dynamics(
+    chain: Chain, friction: bool, given: tuple[str, ...], payload_frame: str | None
+) -> Callable[..., np.ndarray]:
+    task = Task.with_given("forward_dynamics", given, payload_frame)
+    return function(chain, [task._replace(friction=friction)])
 
 
-def _precision(q0: Any, qd0: Any, tau: Any) -> np.dtype:
+def precision(q0: Any, qd0: Any, tau: Any, *others: Any) -> np.dtype:
     """float32 if all numbers that were given are; a function or a controller has no say."""
-    given = [q0, qd0] if callable(tau) or isinstance(tau, Controller) else [q0, qd0, tau]
+    told = [] if callable(tau) or isinstance(tau, Controller) else [tau]
+    given = [q0, qd0, *told, *others]
     narrow = all(getattr(x, "dtype", None) == np.float32 for x in given if x is not None)
     return np.dtype(np.float32 if narrow else np.float64)

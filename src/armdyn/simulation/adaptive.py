@@ -7,14 +7,14 @@ from typing import Any
 import numpy as np
 
 from armdyn.errors import SimulationError
-from armdyn.simulation.stepper import BrokenOff, Problem, Stepper, Window, complete_rows
+from armdyn.simulation.integration import BrokenOff, Integration, Problem, Window, complete_rows
 
 
 class NotFinite(Exception):
     """The solver tried a state that is not finite; it would go on trying for ever."""
 
 
-class AdaptiveStepper(Stepper):
+class AdaptiveIntegration(Integration):
     """SciPy's integrators with a step size of their own, each state for itself."""
 
     stride = 64  # each takes long, and a user waits for news

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from armdyn.chain import Chain
+from armdyn.chain.at_call import loaded_link
 from armdyn.engine.calls import real_array
+from armdyn.engine.payloads import Check, Payloads
 from armdyn.errors import (
     MethodError,
     ShapeError,
@@ -21,6 +25,8 @@ from armdyn.errors import (
     shorten,
     whole,
 )
+from armdyn.quantities import ARGUMENTS, sizes
+from armdyn.quantities.tasks import check_places
 
 Progress = Callable[[int, int], object]  # is told the steps done, and all steps
 
@@ -106,18 +112,61 @@ def as_whole(quotient: float) -> int | None:
     return nearest if nearest and abs(quotient - nearest) <= WHOLE * nearest else None
 
 
-def initial_state(n: int, q0: ArrayLike, qd0: ArrayLike | None) -> tuple[np.ndarray, np.ndarray]:
-    """Initial positions and speeds, of one shape (..., n)."""
+def given(
+    chain: Chain,
+    arrays: Mapping[str, ArrayLike | None],
+    payload_frame: str | None,
+    check: Check,
+) -> dict[str, np.ndarray]:
+    """What is given in place of the arm's own constants, shape (..., size) each."""
+    check_places([name for name, x in arrays.items() if x is not None], payload_frame, None)
+    chain.find_frame(payload_frame)
+    found = {name: finite(name, x) for name, x in arrays.items() if x is not None}
+    if "payload" in found:
+        loaded_link(chain, payload_frame)
+    for name, size in sizes(chain.n, found).items():
+        if found[name].ndim == 0 or found[name].shape[-1] != size:
+            meaning = ARGUMENTS[name].meaning.format(n=chain.n)
+            shape = found[name].shape
+            raise ShapeError(f"{name} has shape {shape}; expected (..., {size}), {meaning}")
+    load = arrays.get("payload")
+    if load is not None:
+        _payloads(chain).check(load, check)
+    return found
+
+
+@lru_cache(maxsize=64)
+def _payloads(chain: Chain) -> Payloads:
+    return Payloads(chain)
+
+
+def initial_state(
+    n: int,
+    q0: ArrayLike,
+    qd0: ArrayLike | None,
+    given: Mapping[str, np.ndarray] = MappingProxyType({}),
+) -> tuple[np.ndarray, np.ndarray]:
+    """Initial positions and speeds, of one shape (..., n), with the batch axes of all."""
     q = finite("q0", q0)
     qd = np.zeros(n) if qd0 is None else finite("qd0", qd0)
     for name, array in (("q0", q), ("qd0", qd)):
         if array.ndim == 0 or array.shape[-1] != n:
             raise ShapeError(f"{name} has shape {array.shape}; expected (..., {n})")
     try:
-        q, qd = np.broadcast_arrays(q, qd)
+        axes = (array.shape[:-1] for array in (q, qd, *given.values()))
+        batch = np.broadcast_shapes(*axes)
     except ValueError:
-        raise ShapeError(f"batch axes do not broadcast: q0 {q.shape}, qd0 {qd.shape}") from None
-    return q, qd
+        named = {"q0": q, "qd0": qd, **given}
+        shapes = ", ".join(f"{name} {array.shape}" for name, array in named.items())
+        raise ShapeError(f"batch axes do not broadcast: {shapes}") from None
+    return np.broadcast_to(q, (*batch, n)), np.broadcast_to(qd, (*batch, n))
+
+
+def flat(array: np.ndarray, batch: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
+    """An array (..., size) as rows of plain memory, one for each state of a batch."""
+    size = array.shape[-1]
+    whole = np.ascontiguousarray(np.broadcast_to(array, (*batch, size)), dtype)
+    return whole.reshape(math.prod(batch), size)
 
 
 def check_solvable(chain: Chain, integrator: str, friction: bool) -> None:

@@ -44,10 +44,16 @@ def _gravity(model: Model, q: Vector, qd: Vector) -> Vector:
     return model("gravity", q)
 
 
+def _pd(
+    model: Model, q: Vector, qd: Vector, q_ref: Vector, qd_ref: Vector, kp: Vector, kd: Vector
+) -> Vector:
+    return kp * (q_ref - q) + kd * (qd_ref - qd)
+
+
 def _pd_gravity(
     model: Model, q: Vector, qd: Vector, q_ref: Vector, qd_ref: Vector, kp: Vector, kd: Vector
 ) -> Vector:
-    return kp * (q_ref - q) + kd * (qd_ref - qd) + model("gravity", q)
+    return _pd(model, q, qd, q_ref, qd_ref, kp, kd) + model("gravity", q)
 
 
 def _computed_torque(
@@ -67,6 +73,7 @@ def _computed_torque(
 LAWS: Mapping[str, Law] = {
     "zero": Law(_zero),
     "gravity": Law(_gravity),
+    "pd": Law(_pd, ("q_ref", "qd_ref", "kp", "kd")),
     "pd-gravity": Law(_pd_gravity, ("q_ref", "qd_ref", "kp", "kd")),
     "computed-torque": Law(_computed_torque, ("q_ref", "qd_ref", "qdd_ref", "kp", "kd")),
 }
@@ -121,6 +128,20 @@ def zero() -> Controller:
 def gravity_compensation(rate: float | None = None) -> Controller:
     """Torque g(q): the arm floats."""
     return Controller("gravity", rate=_rate(rate))
+
+
+def pd(
+    target: ArrayLike | Reference, kp: ArrayLike, kd: ArrayLike, rate: float | None = None
+) -> Controller:
+    """Torque kp (q_ref - q) + kd (qd_ref - qd): the arm sags by what gravity asks of kp.
+
+    Args:
+        target: a position to reach, or a trajectory t -> (q, qd, qdd).
+        kp: stiffness [N m/rad], a number or (n,).
+        kd: damping [N m s/rad], a number or (n,).
+        rate: how often the torque is computed and then held [Hz]; None: continuously.
+    """
+    return Controller("pd", *_followed("target", target, kp, kd), _rate(rate))
 
 
 def pd_gravity(

@@ -6,15 +6,23 @@ from typing import Any
 
 import numpy as np
 
+from armdyn.simulation.integration import (
+    PAST,
+    Integration,
+    Problem,
+    Window,
+    constant,
+    given_rows,
+    torque_rows,
+)
 from armdyn.simulation.integrators import AB4, RK4
 from armdyn.simulation.marching import March, Pointers, Routine, routine
 from armdyn.simulation.step import Step
-from armdyn.simulation.stepper import PAST, Problem, Stepper, Window, constant, torque_rows
 
 MANY = 100  # steps by Runge-Kutta that are worth compiling it
 
 
-class PythonStepper(Stepper):
+class PythonIntegration(Integration):
     """RK4, or AB4 started by it, on arrays of floats: for functions, which cannot be compiled."""
 
     stride = 64  # the function may take long, and a user waits for news
@@ -42,12 +50,12 @@ class PythonStepper(Stepper):
             w.q[k + 1], w.qd[k + 1], w.qdd[k], w.tau[k] = results
 
 
-class RK4Stepper(Stepper):
+class RK4Integration(Integration):
     """RK4: controller, dynamics and integrator in one kernel."""
 
     def __init__(self, problem: Problem, window: Window) -> None:
         super().__init__(problem, window)
-        self.routine = compiled(Step("rk4", problem.torque.law, problem.friction), problem)
+        self.routine = compiled(problem.step("rk4", problem.torque.law), problem)
 
     def advance(self, first: int, last: int) -> None:
         """Makes all steps in one march."""
@@ -57,15 +65,15 @@ class RK4Stepper(Stepper):
         self.routine.march(last - first, inputs, outputs)
 
 
-class AB4Stepper(Stepper):
-    """AB4, started by RK4 wherever the torque may jump: a kernel as that of RK4Stepper."""
+class AB4Integration(Integration):
+    """AB4, started by RK4 wherever the torque may jump: a kernel as that of RK4Integration."""
 
     def __init__(self, problem: Problem, window: Window) -> None:
         super().__init__(problem, window)
-        self.routine = compiled(Step("ab4", problem.torque.law, problem.friction), problem)
+        self.routine = compiled(problem.step("ab4", problem.torque.law), problem)
         few = len(problem.torque.starts(0, problem.steps)) * PAST < MANY
-        self.starter: Stepper = (
-            PythonStepper(problem, window, "rk4") if few else RK4Stepper(problem, window)
+        self.starter: Integration = (
+            PythonIntegration(problem, window, "rk4") if few else RK4Integration(problem, window)
         )
 
     def advance(self, first: int, last: int) -> None:
@@ -81,7 +89,7 @@ class AB4Stepper(Stepper):
                 self.routine.march(b - ready, inputs, outputs)
 
 
-class SamplingStepper(Stepper):
+class SamplingIntegration(Integration):
     """RK4, or AB4 started by it anew in every period, with a controller that samples.
 
     A step that begins a period makes the torque, the others hold it.
@@ -90,11 +98,11 @@ class SamplingStepper(Stepper):
     def __init__(self, problem: Problem, window: Window, method: str) -> None:
         super().__init__(problem, window)
         self.period = problem.torque.period or 1
-        steps = [Step("rk4", problem.torque.law, problem.friction, sampled=True)]
+        steps = [problem.step("rk4", problem.torque.law, sampled=True)]
         if self.period > 1:
-            steps.append(Step("rk4", None, problem.friction, sampled=True))
+            steps.append(problem.step("rk4", sampled=True))
         if self.period > PAST and method == "ab4":
-            steps.append(Step("ab4", None, problem.friction, sampled=True))
+            steps.append(problem.step("ab4", sampled=True))
         self.routines = [compiled(step, problem) for step in steps]
 
     def advance(self, first: int, last: int) -> None:
@@ -110,17 +118,17 @@ class SamplingStepper(Stepper):
         March(self.routines, tables).go(bytes(plan))
 
 
-def explicit_stepper(problem: Problem, window: Window, method: str) -> Stepper:
+def explicit_integration(problem: Problem, window: Window, method: str) -> Integration:
     """What makes the steps of ``ab4`` or ``rk4`` under this torque."""
     torque = problem.torque
     if torque.law is None and torque.period is None:
-        return PythonStepper(problem, window, method)
+        return PythonIntegration(problem, window, method)
     if torque.law is not None and torque.period is not None:
-        return SamplingStepper(problem, window, method)
+        return SamplingIntegration(problem, window, method)
     longest = min(torque.period or problem.steps, problem.steps)
     if method == "rk4" or longest <= PAST:  # AB4 would never get beyond its start
-        return RK4Stepper(problem, window)
-    return AB4Stepper(problem, window)
+        return RK4Integration(problem, window)
+    return AB4Integration(problem, window)
 
 
 def compiled(step: Step, problem: Problem) -> Routine:
@@ -143,5 +151,6 @@ def rows_of(
         inputs.append(w.tau[k - 1 :])
     else:
         inputs += torque_rows(problem, step, w, first, last - first)
+    inputs += given_rows(problem)
     outputs = [w.q[k + 1 :], w.qd[k + 1 :], w.qdd[k:], w.tau[k:]]
     return inputs, outputs if step.law or step.sampled else outputs[:3]

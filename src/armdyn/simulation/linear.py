@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,12 +14,14 @@ from armdyn.algorithms.drives import with_rotors
 from armdyn.algorithms.dual import slopes, variables
 from armdyn.algorithms.hamilton import momentum_and_slope
 from armdyn.chain import Chain
+from armdyn.chain.at_call import AtCall
 from armdyn.engine import Kernels, calls
+from armdyn.engine.payloads import Check
 from armdyn.errors import ShapeError, SimulationError
 from armdyn.program.passes import drop_unused
 from armdyn.program.program import Program
 from armdyn.program.tape import record
-from armdyn.quantities.tasks import Task
+from armdyn.quantities import sizes
 from armdyn.robot import Robot
 from armdyn.simulation import arguments, simulate
 from armdyn.simulation.integrators import ADAPTIVE, INTEGRATORS, RK4
@@ -38,6 +40,11 @@ def linearize(
     integrator: str = "ab4",
     *,
     friction: bool = False,
+    payload: ArrayLike | None = None,
+    payload_frame: str | None = None,
+    gravity: ArrayLike | None = None,
+    parameters: ArrayLike | None = None,
+    check: Check = "error",
     threads: int | None = None,
 ) -> Linear:
     """The step that ``simulate`` takes under a torque held over it, and its derivatives.
@@ -55,6 +62,11 @@ def linearize(
             is held over it alone is Runge-Kutta's; or ``midpoint``, whose step is found first and
             then differentiated as the solution of its equation.
         friction: whether the joints have their friction; Coulomb's has the derivative 0.
+        payload: the ten parameters of a load, shape (..., 10), as Robot's functions take it.
+        payload_frame: where that load is; None: at the tip.
+        gravity: the acceleration of free fall in the base frame, shape (..., 3).
+        parameters: those of the links, shape (..., 10 n), in place of the arm's own.
+        check: what is done about a payload that no body has: "error", "warn" or None.
         threads: the most on which a batch is spread, as in Robot's functions.
 
     Returns:
@@ -75,13 +87,32 @@ def linearize(
         )
     arguments.check_solvable(robot.chain, integrator, friction)
     h = arguments.positive("dt", dt)
-    q, qd, tau = _given(robot.n, q, qd, tau)
+    arrays = {"payload": payload, "gravity": gravity, "parameters": parameters}
+    given = arguments.given(robot.chain, arrays, payload_frame, check)
+    q, qd, tau = _state(robot.n, q, qd, tau)
+    asked = _Asked(robot.chain, friction, tuple(given), payload_frame)
     if integrator == "midpoint":
-        return _midpoint(robot, q, qd, tau, h, friction, threads)
-    return _runge_kutta(robot.chain, friction)(q, qd, tau, np.array([h]), threads=threads)
+        return _midpoint(robot, asked, q, qd, tau, h, given, threads)
+    function = _runge_kutta(asked)
+    return function(q, qd, tau, np.array([h]), *given.values(), threads=threads)
 
 
-def _given(n: int, *arrays: ArrayLike) -> list[np.ndarray]:
+class _Asked(NamedTuple):
+    """What a linear system depends on, and is compiled for."""
+
+    chain: Chain
+    friction: bool
+    given: tuple[str, ...]
+    payload_frame: str | None
+
+    @property
+    def takes(self) -> dict[str, calls.Argument]:
+        """What is given in place of the arm's own constants."""
+        found = sizes(self.chain.n, self.given)
+        return {name: calls.Argument((size,)) for name, size in found.items()}
+
+
+def _state(n: int, *arrays: ArrayLike) -> list[np.ndarray]:
     """q, qd and tau, of one shape (..., n)."""
     found = [arguments.finite(name, x) for name, x in zip(("q", "qd", "tau"), arrays, strict=True)]
     for name, array in zip(("q", "qd", "tau"), found, strict=True):
@@ -100,23 +131,24 @@ def _given(n: int, *arrays: ArrayLike) -> list[np.ndarray]:
 class _RungeKutta(Kernels):
     """The kernels of a step of RK4 and its derivatives."""
 
-    def __init__(self, chain: Chain, friction: bool) -> None:
-        super().__init__(chain, ("linearize", "rk4", friction))
-        self.friction = friction
+    def __init__(self, asked: _Asked) -> None:
+        super().__init__(asked.chain, ("linearize", "rk4", *asked[1:]))
+        self._asked = asked
 
     def trace(self) -> Program:
         """The program. A vector has a row a joint: its value, then its slopes by q, qd and tau."""
-        n, model = self.chain.n, Model(self.chain, self.friction)
+        n, (_, friction, names, frame) = self.chain.n, self._asked
         ones, zeros = np.eye(n, dtype=object), np.zeros((n, n), dtype=object)
-        derivatives = Task("forward_dynamics_derivatives", friction=self.friction)
 
-        def text(q: Row, qd: Row, tau: Row, h: Row) -> tuple[list[Any], ...]:
+        def text(q: Row, qd: Row, tau: Row, h: Row, *given: Row) -> tuple[list[Any], ...]:
+            vectors = map(np.array, given)
+            model = Model(self.chain, friction, dict(zip(names, vectors, strict=True)), frame)
             by_tau = np.hstack([zeros, zeros, ones])
 
             def rate(c: float, x: Vector, v: Vector) -> tuple[Vector, Vector]:
                 state = x[:, 0], v[:, 0], np.array(tau, dtype=object)
                 qdd, _ = model.rate(lambda *_: state[2], c, *state[:2])
-                dq, dqd, dtau = model.done(derivatives, *state)
+                dq, dqd, dtau = model("forward_dynamics_derivatives", *state, friction=friction)
                 moved = dq @ x[:, 1:] + dqd @ v[:, 1:] + dtau @ by_tau
                 return np.column_stack([qdd, moved]), by_tau
 
@@ -126,18 +158,18 @@ class _RungeKutta(Kernels):
             parts = after[:, 0], after[:, 1 : 2 * n + 1], after[:, 2 * n + 1 :]
             return tuple(part.tolist() for part in parts)
 
-        inputs = {"q": n, "qd": n, "tau": n, "h": 1}
+        inputs = {"q": n, "qd": n, "tau": n, "h": 1} | sizes(n, names)
         return drop_unused(record(text, inputs, "linearize"))
 
 
 @lru_cache(maxsize=64)
-def _runge_kutta(chain: Chain, friction: bool) -> Callable[..., Linear]:
-    n = chain.n
+def _runge_kutta(asked: _Asked) -> Callable[..., Linear]:
+    n = asked.chain.n
     takes = {name: calls.Argument((n,)) for name in ("q", "qd", "tau")} | {
         "h": calls.Argument((1,))
     }
     shapes = (2 * n,), (2 * n, 2 * n), (2 * n, n)
-    return calls.Function("linearize", takes, shapes, _RungeKutta(chain, friction))
+    return calls.Function("linearize", takes | asked.takes, shapes, _RungeKutta(asked))
 
 
 # The implicit midpoint: the step is found by ``simulate``, then its equation is differentiated ----
@@ -146,20 +178,22 @@ def _runge_kutta(chain: Chain, friction: bool) -> Callable[..., Linear]:
 class _Slopes(Kernels):
     """The kernels of the slopes of momentum M(q) v and of the force dT/dq - g, by q and by v."""
 
-    def __init__(self, chain: Chain, friction: bool) -> None:
-        super().__init__(chain, ("linearize", "midpoint", friction))
-        self.friction = friction
+    def __init__(self, asked: _Asked) -> None:
+        super().__init__(asked.chain, ("linearize", "midpoint", *asked[1:]))
+        self._asked = asked
 
     def trace(self) -> Program:
         """The program: d(M v)/dq, M, d(force)/dq, d(force)/dv."""
-        n, arm, friction = self.chain.n, self.chain.on(float), self.friction
+        n, (_, friction, names, frame) = self.chain.n, self._asked
 
-        def text(q: Row, v: Row) -> tuple[list[Row], ...]:
-            given = variables(q, v)
-            p, slope = momentum_and_slope(arm, *given)
-            force = [a - b for a, b in zip(slope, newton_euler.gravity(arm, given[0]), strict=True)]
+        def text(q: Row, v: Row, *given: Row) -> tuple[list[Row], ...]:
+            call = AtCall(payload_frame=frame, **dict(zip(names, given, strict=True)))
+            arm = self.chain.on(float, call=call)
+            state = variables(q, v)
+            p, slope = momentum_and_slope(arm, *state)
+            force = [a - b for a, b in zip(slope, newton_euler.gravity(arm, state[0]), strict=True)]
             p_q, p_v, f_q, f_v = (
-                [slopes(x, given, first, n) for x in numbers]
+                [slopes(x, state, first, n) for x in numbers]
                 for numbers in (p, force)
                 for first in (0, n)
             )
@@ -167,23 +201,24 @@ class _Slopes(Kernels):
                 f_v[i][i] = f_v[i][i] - viscous
             return p_q, with_rotors(p_v, arm), f_q, f_v
 
-        return drop_unused(record(text, {"q": n, "v": n}, "midpoint slopes"))
+        return drop_unused(record(text, {"q": n, "v": n} | sizes(n, names), "midpoint slopes"))
 
 
 @lru_cache(maxsize=64)
-def _slopes(chain: Chain, friction: bool) -> Callable[..., tuple[np.ndarray, ...]]:
-    n = chain.n
-    takes = {name: calls.Argument((n,)) for name in ("q", "v")}
-    return calls.Function("slopes", takes, ((n, n),) * 4, _Slopes(chain, friction))
+def _slopes(asked: _Asked) -> Callable[..., tuple[np.ndarray, ...]]:
+    n = asked.chain.n
+    takes = {name: calls.Argument((n,)) for name in ("q", "v")} | asked.takes
+    return calls.Function("slopes", takes, ((n, n),) * 4, _Slopes(asked))
 
 
 def _midpoint(
     robot: Robot,
+    asked: _Asked,
     q: np.ndarray,
     qd: np.ndarray,
     tau: np.ndarray,
     h: float,
-    friction: bool,
+    given: dict[str, np.ndarray],
     threads: int | None,
 ) -> Linear:
     """The midpoint rule's step, and the derivatives of the equation that it solves.
@@ -192,25 +227,30 @@ def _midpoint(
     E(m, v) - p - h/2 (F(m, v) + tau) = 0. Then q' = q + h v, p' = p + h (F(m, v) + tau), and qd' is
     what has that momentum, M(q') qd' = p'.
     """
-    n, slope = robot.n, _slopes(robot.chain, friction)
-    held = tau[..., None, :]
-    run = simulate(
-        robot, q, qd, held, h, h, "midpoint", friction=friction, limits="ignore", threads=threads
-    )
+    n = robot.n
+    batch = np.broadcast_shapes(*(x.shape[:-1] for x in (q, *given.values())))
+    held = np.broadcast_to(tau, (*batch, n))[..., None, :]
+    options: dict[str, Any] = {"friction": asked.friction, "limits": "ignore", "threads": threads}
+    constants: dict[str, Any] = {**given, "payload_frame": asked.payload_frame, "check": None}
+    run = simulate(robot, q, qd, held, h, h, "midpoint", **options, **constants)
+
+    def slope(q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, ...]:
+        return _slopes(asked)(q, v, *given.values(), threads=threads)
+
     q1, qd1 = run.q[..., -1, :], run.qd[..., -1, :]
     v = (q1 - q) / h
-    E_q, E_v, F_q, F_v = slope(q + h / 2 * v, v, threads=threads)
+    E_q, E_v, F_q, F_v = slope(q + h / 2 * v, v)
     one = np.broadcast_to(np.eye(n), E_v.shape)
     zero = np.zeros_like(one)
     by_q = np.concatenate([one, zero, zero], axis=-1)  # slopes by q, qd and tau
     by_tau = np.concatenate([zero, zero, one], axis=-1)
-    p_q, p_qd, _, _ = slope(q, qd, threads=threads)
+    p_q, p_qd, _, _ = slope(q, qd)
     by_p = np.concatenate([p_q, p_qd, zero], axis=-1)
     slope_m, slope_v = E_q - h / 2 * F_q, E_v - h / 2 * F_v
     dv = np.linalg.solve(slope_v + h / 2 * slope_m, by_p + h / 2 * by_tau - slope_m @ by_q)
     dq = by_q + h * dv
     dp = by_p + h * (F_q @ (by_q + h / 2 * dv) + F_v @ dv + by_tau)
-    last_q, M, _, _ = slope(q1, qd1, threads=threads)
+    last_q, M, _, _ = slope(q1, qd1)
     dqd = np.linalg.solve(M, dp - last_q @ dq)
     both = np.concatenate([dq, dqd], axis=-2)
     return np.concatenate([q1, qd1], axis=-1), both[..., : 2 * n], both[..., 2 * n :]

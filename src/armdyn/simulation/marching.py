@@ -28,7 +28,7 @@ class Routine:
 
     def __init__(self, chain: Chain, step: Step, dtype: str) -> None:
         self.step, self._dtype = step, dtype
-        self.inputs = len(STATE[step.method]) + len(step.torque)
+        self.inputs = len(STATE[step.method]) + len(step.torque) + len(step.given)
         self.nanoseconds = 5 * chain.n * WORK.get(step.method, step.iterations)  # a state, roughly
         self._kernels = StepKernels(chain, step)
         self._addresses: dict[str, int] = {}

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import numpy as np
 
-from armdyn.simulation.marching import March, Pointers, routine
-from armdyn.simulation.step import Step
-from armdyn.simulation.stepper import (
+from armdyn.simulation.integration import (
     BrokenOff,
+    Integration,
     Problem,
-    Stepper,
     Window,
     complete_rows,
     constant,
+    given_rows,
     still,
     torque_rows,
 )
+from armdyn.simulation.marching import March, Pointers, routine
 
 ITERATIONS = 4  # in one call of the kernel
 MOST = 100  # iterations
@@ -26,7 +26,7 @@ ENDS = {  # of the iterations: close, exact of Step
 }
 
 
-class MidpointStepper(Stepper):
+class MidpointIntegration(Integration):
     """The implicit midpoint rule on (q, p); each state iterates until rounding stops it."""
 
     def __init__(self, problem: Problem, window: Window) -> None:
@@ -38,17 +38,16 @@ class MidpointStepper(Stepper):
         if self.asks:
             self.stride = 64  # the function may take long, and a user waits for news
         close, exact = ENDS[dtype.name]
-        step = Step(
+        step = problem.step(
             "midpoint",
             torque.law if changes else None,
-            problem.friction,
             iterations=1 if self.asks else ITERATIONS,
             close=close,
             exact=exact,
         )
         self.routine = routine(chain, step, dtype.name)
         self.routine.address(states)
-        self.momentum = routine(chain, Step("momentum"), dtype.name)
+        self.momentum = routine(chain, problem.step("momentum"), dtype.name)
         self.momentum.address(states)
         self.p, self.guess, self.tau = np.empty((3, states, chain.n), dtype)
         self.v = np.empty((2, states, chain.n), dtype)  # in turns, one made of the other
@@ -78,12 +77,13 @@ class MidpointStepper(Stepper):
     def _begin(self) -> None:
         """Momentum and guess of the first step."""
         w, k = self.window, self.window.row(0)
-        self.momentum.march(1, [w.q[k:], w.qd[k:]], [self.p[None]])
+        state = [w.q[k:], w.qd[k:], *given_rows(self.problem)]
+        self.momentum.march(1, state, [self.p[None]])
         self.guess = w.qd[k] + self.problem.dt / 2 * w.qdd[k]
 
     def _make(self, step: int, guess: np.ndarray, march: March, row: int) -> None:
         """One step: a call by the first turn, then by the others alternately."""
-        self._ask(step, guess)
+        self._ask(step, guess, np.ones_like(self.going[0]))
         march.go(FRESH, row)
         calls = 0
         while self.going[calls % 2].any():
@@ -95,16 +95,20 @@ class MidpointStepper(Stepper):
                     f"within {MOST} iterations (speeds still change by {worst:.1g}, relatively); "
                     "expected a smaller dt, or smooth torques",
                 )
-            self._ask(step, self.v[calls % 2])
+            self._ask(step, self.v[calls % 2], self.going[calls % 2])
             march.go(AGAIN[calls % 2], row)
             calls += 1
 
-    def _ask(self, step: int, v: np.ndarray) -> None:
-        """Asks the function, if there is one, for the torque halfway at these speeds."""
+    def _ask(self, step: int, v: np.ndarray, going: np.ndarray) -> None:
+        """Asks the function, if there is one, for the torque halfway at these speeds.
+
+        A state that is done keeps the torque it was done with, however long others take.
+        """
         if self.asks:
             h = self.problem.dt
             q = self.window.q[self.window.row(step)] + h / 2 * v
-            self.tau[:] = self.problem.torque.at(np.array([(step + 0.5) * h]), q[None], v[None])
+            tau = self.problem.torque.at(np.array([(step + 0.5) * h]), q[None], v[None])[0]
+            np.copyto(self.tau, tau, where=going > 0)
 
     def _pointers(self, first: int, last: int, p: np.ndarray, guess: np.ndarray) -> list[Pointers]:
         """Pointers for the first call of each step, and from either v to the other."""
@@ -114,6 +118,7 @@ class MidpointStepper(Stepper):
             torque = [still(self.tau)]
         else:
             torque = torque_rows(problem, self.routine.step, w, first, count)
+        torque += given_rows(problem)
         h = constant(problem.dt, problem)
         iterates = [
             tuple(still(array[i]) for array in (self.v, self.change, self.going)) for i in (0, 1)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import csv
-from collections.abc import Iterator
-from dataclasses import dataclass
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from html import escape
 from pathlib import Path
@@ -13,12 +13,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from armdyn.errors import ArmdynError, shorten
-from armdyn.output.files import check_writable, written
 from armdyn.robot import Robot
+from armdyn.simulation import formats
 
 if TYPE_CHECKING:
     from armdyn.view import Page
 
+KINDS = ("position", "speed", "effort")  # of limits
 GREGORY = np.array([3 / 8, 7 / 6, 23 / 24])  # the outer weights of a sum of fourth order
 
 
@@ -67,6 +68,8 @@ class Result:
         violations: joints that went beyond their limits of position, speed or effort.
         stopped: why it ended before its time, a line a state; empty if it did not.
         compile_time, wall_time: what making the program took, and what running it took [s].
+        given: what stood in place of the arm's own constants, by name, shape (..., size).
+        payload_frame: where a payload was given; None: at the tip.
     """
 
     robot: Robot
@@ -84,11 +87,18 @@ class Result:
     stopped: tuple[str, ...]
     compile_time: float
     wall_time: float
+    given: Mapping[str, np.ndarray] = field(default_factory=dict)
+    payload_frame: str | None = None
 
     @cached_property
     def energy(self) -> Energy:
         """Kinetic, potential and total energy [J], shape (..., rows) each."""
-        kinetic, potential = self.robot.energy(self.q, self.qd)
+        given: dict[str, Any] = {name: x[..., None, :] for name, x in self.given.items()}
+        if self.payload_frame is not None:
+            given["payload_frame"] = self.payload_frame
+        if given:
+            given["check"] = None  # the run has looked at it
+        kinetic, potential = self.robot.energy(self.q, self.qd, **given)
         return Energy(kinetic, potential, kinetic + potential)
 
     @cached_property
@@ -126,33 +136,46 @@ class Result:
             loss[..., i] = joint.viscous * qd + np.select([qd > 0, qd < 0], [positive, negative], 0)
         return loss
 
+    def _kind(self) -> tuple[Any, ...]:
+        """What results of the same run have in common."""
+        return (
+            *(self.robot, self.integrator, self.dt, self.friction, self.held),
+            *(tuple(self.given), self.payload_frame, self.q.dtype),
+        )
+
     # Out of the program -----------------------------------------------------------------------
 
     def save(self, path: str | Path) -> None:
-        """Writes all rows to a file, ``.npz`` (arrays) or ``.csv`` (a line a row and state)."""
-        check_path(path)
-        with written(path) as place:
-            if Path(path).suffix.lower() == ".npz":
-                with open(place, "wb") as file:  # to a name in .NPZ, NumPy would add .npz
-                    np.savez_compressed(file, **self._arrays())
-            else:
-                with open(place, "w", newline="", encoding="utf-8") as lines:
-                    csv.writer(lines).writerows(self._lines())
+        """Writes all rows to ``.npz`` or ``.zarr`` (arrays), ``.parquet`` or ``.csv`` (tables).
 
-    def _arrays(self) -> dict[str, Any]:
-        motion = {name: getattr(self, name) for name in ("t", "q", "qd", "qdd", "tau")}
-        names = np.array(self.robot.joint_names)
-        return motion | self.energy._asdict() | {"joints": names, "robot": self.robot.name}
+        A table has a line for each state and row, and the columns of ``to_dataframe``. All but
+        CSV hold the whole result: ``Result.load`` reads it back, bit for bit.
+        """
+        formats.save(self, path)
 
-    def _lines(self) -> Iterator[list[Any]]:
-        n, batch = self.robot.n, self.q.ndim > 2
-        columns = [f"{x}_{j}" for x in ("q", "qd", "qdd", "tau") for j in self.robot.joint_names]
-        yield [*(["state"] if batch else []), "t", *columns, *Energy._fields]
-        motion = [x.reshape(-1, len(self.t), n) for x in (self.q, self.qd, self.qdd, self.tau)]
-        energy = [x.reshape(-1, len(self.t), 1) for x in self.energy]
-        for state, rows in enumerate(np.concatenate([*motion, *energy], axis=-1)):
-            for t, row in zip(self.t.tolist(), rows.tolist(), strict=True):
-                yield [*([state] if batch else []), t, *row]
+    @staticmethod
+    def load(path: str | Path | Sequence[str | Path]) -> Result:
+        """A result from a file that ``save`` wrote; of several files, all states one after another.
+
+        Raises:
+            ArmdynError: it cannot be read, or files hold runs that do not belong together.
+        """
+        if isinstance(path, str | os.PathLike):
+            return formats.load(path)
+        return joined([formats.load(each) for each in path])
+
+    def to_dataframe(self) -> Any:
+        """A pandas DataFrame with a line for each state and row.
+
+        Its columns are ``state`` (of a batch, counted in C order), ``t``, ``q_JOINT``,
+        ``qd_JOINT``, ``qdd_JOINT`` and ``tau_JOINT`` of each joint, what was given at the call,
+        such as ``payload_1``, and the energies ``kinetic``, ``potential`` and ``total``.
+        """
+        try:
+            from pandas import DataFrame
+        except ImportError:
+            raise ArmdynError("DataFrames are pandas': pip install 'armdyn[pandas]'") from None
+        return DataFrame(formats.columns(self))
 
     def plot(self, path: str | Path | None = None, state: int | None = None) -> Any:
         """A figure of positions, speeds, torques and energy over time.
@@ -224,8 +247,53 @@ class Result:
         return f"<p>{escape(self.summary())}</p>\n" + html_table(headings, cells)
 
 
-def check_path(path: str | Path) -> None:
-    """Refuse a file that a result could not be saved to."""
-    if Path(path).suffix.lower() not in (".npz", ".csv"):
-        raise ArmdynError(f"cannot save to {shorten(str(path))}; expected a name in .npz or .csv")
-    check_writable(path)
+def joined(parts: Sequence[Result], batch: tuple[int, ...] | None = None) -> Result:
+    """Results of the same run for other states, as one: all states one after another.
+
+    Where some states stopped early, their rows are NaN from there on. ``batch`` are the batch axes
+    of all states together.
+    """
+    if not parts:
+        raise ArmdynError("there are no results; expected one or more")
+    first = max(parts, key=lambda part: len(part.t))
+    for part in parts:
+        if part._kind() != first._kind() or (part.t != first.t[: len(part.t)]).any():
+            raise ArmdynError(f"{part} and {first} do not belong together; expected parts of a run")
+    counts = [part.q[..., 0, 0].size for part in parts]
+    begins = np.cumsum([0, *counts])
+    shape = (int(begins[-1]),) if batch is None else batch
+
+    def motion(name: str) -> np.ndarray:
+        found = np.full((begins[-1], len(first.t), first.robot.n), np.nan, first.q.dtype)
+        for begin, count, part in zip(begins, counts, parts, strict=False):
+            rows = getattr(part, name).reshape(count, len(part.t), first.robot.n)
+            found[begin : begin + count, : len(part.t)] = rows
+        return found.reshape(*shape, *found.shape[1:])
+
+    def given(name: str) -> np.ndarray:
+        size = first.given[name].shape[-1]
+        found = [part.given[name].reshape(-1, size) for part in parts]
+        return np.concatenate(found).reshape(*shape, size)
+
+    order = {name: i for i, name in enumerate(first.robot.joint_names)}
+    violations = sorted(
+        (
+            each._replace(state=int(begin) + (each.state or 0) if shape else None)
+            for begin, part in zip(begins, parts, strict=False)
+            for each in part.violations
+        ),
+        key=lambda v: (v.t, KINDS.index(v.kind), v.side, v.state, order[v.joint]),
+    )
+    stopping = any(part.stopped for part in parts)
+    return replace(
+        first,
+        q=motion("q"),
+        qd=motion("qd"),
+        qdd=motion("qdd"),
+        tau=motion("tau"),
+        given={name: given(name) for name in first.given},
+        violations=tuple(violations),
+        stopped=tuple(str(v) for v in violations if stopping and v.kind == "position"),
+        compile_time=max(part.compile_time for part in parts),
+        wall_time=sum(part.wall_time for part in parts),
+    )

@@ -8,13 +8,13 @@ import numpy as np
 
 from armdyn.errors import SimulationError, shorten
 from armdyn.robot import Robot
-from armdyn.simulation.adaptive import AdaptiveStepper
+from armdyn.simulation.adaptive import AdaptiveIntegration
 from armdyn.simulation.arguments import Progress
-from armdyn.simulation.explicit import explicit_stepper
+from armdyn.simulation.explicit import explicit_integration
+from armdyn.simulation.integration import PAST, BrokenOff, Integration, Problem, Window
 from armdyn.simulation.integrators import ADAPTIVE
-from armdyn.simulation.midpoint import MidpointStepper
+from armdyn.simulation.midpoint import MidpointIntegration
 from armdyn.simulation.results import Result
-from armdyn.simulation.stepper import PAST, BrokenOff, Problem, Stepper, Window
 from armdyn.simulation.torques import TorqueNotFinite
 from armdyn.simulation.watch import Watch, first_bad_row
 
@@ -45,8 +45,8 @@ class Run:
         self.kept = [array[PAST:] for array in (w.q, w.qd, w.qdd, w.tau)]
         if every > 1:
             self.kept = list(np.empty((4, steps // every + 1, states, n), problem.dtype))
-        self.stepper = make_stepper(integrator, problem, self.window)
-        self.segment = min(most, self.stepper.stride)
+        self.integration = make_integration(integrator, problem, self.window)
+        self.segment = min(most, self.integration.stride)
         self.first = 0  # the step at which the segment under way begins
         self.compile_time = self.begun = 0.0
 
@@ -83,10 +83,10 @@ class Run:
         broken: BrokenOff | None = None
         with np.errstate(all="ignore"):
             try:
-                self.stepper.advance(first, last)
+                self.integration.advance(first, last)
             except BrokenOff as reason:
                 broken, last = reason, reason.step
-            self.stepper.complete(first, last)
+            self.integration.complete(first, last)
             end = self._look(first, last)
         self._keep(first, end + (end < last))
         if end < last:
@@ -94,7 +94,7 @@ class Run:
         if broken is not None:
             self._end(last)
             raise self._error(last, broken.reason)
-        self.first = self.stepper.step = last
+        self.first = self.integration.step = last
         if self.every > 1:
             self.window.move(last)
 
@@ -102,7 +102,7 @@ class Run:
         """Fills in tau and qdd of a row."""
         w, k = self.window, self.window.row(step)
         with np.errstate(all="ignore"):
-            self.stepper.hold(step, step + 1)
+            self.integration.hold(step, step + 1)
             t = step * self.problem.dt
             w.qdd[k], w.tau[k] = self.problem.rate(w.tau[k], t, w.q[k], w.qd[k])
 
@@ -159,10 +159,10 @@ class Run:
 
     def _whole_until(self) -> int:
         """The last step whose row is whole, when a segment is left before its end."""
-        first, end = self.first, max(self.stepper.step - 1, 0)
+        first, end = self.first, max(self.integration.step - 1, 0)
         with np.errstate(all="ignore"):
             try:
-                self.stepper.complete(first, end + 1)
+                self.integration.complete(first, end + 1)
             except TorqueNotFinite:
                 end = max(first - 1, 0)
             if end > first:
@@ -202,13 +202,18 @@ class Run:
             stopped=tuple(str(v) for v in violations if stopping and v.kind == "position"),
             compile_time=self.compile_time,
             wall_time=wall_time,
+            given={
+                name: array.reshape(*self.batch, array.shape[-1])
+                for name, array in problem.given.items()
+            },
+            payload_frame=problem.payload_frame,
         )
 
 
-def make_stepper(integrator: str, problem: Problem, window: Window) -> Stepper:
+def make_integration(integrator: str, problem: Problem, window: Window) -> Integration:
     """What makes the steps of an integrator."""
     if integrator == "midpoint":
-        return MidpointStepper(problem, window)
+        return MidpointIntegration(problem, window)
     if integrator in ADAPTIVE:
-        return AdaptiveStepper(problem, window, integrator)
-    return explicit_stepper(problem, window, integrator)
+        return AdaptiveIntegration(problem, window, integrator)
+    return explicit_integration(problem, window, integrator)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -13,10 +14,12 @@ from armdyn.algorithms.drives import friction
 from armdyn.algorithms.forward_dynamics import solve
 from armdyn.algorithms.hamilton import momentum_and_slope
 from armdyn.chain import Chain
+from armdyn.chain.at_call import AtCall
 from armdyn.engine import Kernels
 from armdyn.program.passes import drop_unused
 from armdyn.program.program import Program
 from armdyn.program.tape import record
+from armdyn.quantities import sizes
 from armdyn.quantities.tasks import Task, formula
 from armdyn.simulation.controllers import LAWS
 from armdyn.simulation.integrators import AB4, RK4, midpoint_iterated, midpoint_step
@@ -44,6 +47,7 @@ STATE = {  # what a step takes besides the torque
 }
 NUMBERS = ("h", "change", "going", "number", "zero")  # all others have n elements
 GAINS = ("kp", "kd")
+RATES = ("qd_ref", "qdd_ref")  # of what a law follows; zero where that is a position
 
 
 @dataclass(frozen=True)
@@ -57,6 +61,11 @@ class Step:
         friction: whether the joints have their friction.
         sampled: whether a law's torque is that of the step's beginning throughout; what is given
             and what is made is then among the results, for the next step to hold it.
+        given: what a call gives in place of the arm's own constants, of quantities.ALL.
+        payload_frame: where a payload is given; None: at the tip.
+        alone: whether the step is made by itself, not in a march: a law follows one position, at
+            rest, and the results are the next q and qd.
+        clamped: whether the joints' limits hold the torque, and q and qd after the step.
         iterations: of the midpoint method within one call.
         close, exact: its change of v by an iteration, relative to the largest, from which on it
             may stall, and that ends the iterations; what is right depends on the precision.
@@ -66,6 +75,10 @@ class Step:
     law: str | None = None
     friction: bool = False
     sampled: bool = False
+    given: tuple[str, ...] = ()
+    payload_frame: str | None = None
+    alone: bool = False
+    clamped: bool = False
     iterations: int = 1
     close: float = 1e-9
     exact: float = 2.0**-50
@@ -81,6 +94,8 @@ class Step:
         if self.law is None:
             return [("tau", None)] if self.nodes else []
         signals = LAWS[self.law].signals
+        if self.alone:
+            return [(name, None) for name in signals if name not in RATES]
         moving = [(name, c) for name in signals if name not in GAINS for c in self.nodes]
         return [*moving, *((name, None) for name in signals if name in GAINS)]
 
@@ -95,46 +110,66 @@ class StepKernels(Kernels):
     def trace(self) -> Program:
         """The step's program."""
         step, n = self.step, self.chain.n
-        state = STATE[step.method]
-        lengths = {name: 1 if name in NUMBERS else n for name in state}
-        inputs = lengths | {f"{name}@{c}": n for name, c in step.torque}
-        model = Model(self.chain, step.friction)
+        lengths = {name: 1 if name in NUMBERS else n for name in STATE[step.method]}
+        inputs = lengths | {f"{name}@{c}": n for name, c in step.torque} | sizes(n, step.given)
 
         def text(*values: list[Scalar]) -> tuple[list[Scalar], ...]:
-            vectors = [np.array(value, dtype=object) for value in values]
-            signals = dict(zip(step.torque, vectors[len(state) :], strict=True))
+            vectors = iter([np.array(value, dtype=object) for value in values])
+            state = [next(vectors) for _ in lengths]
+            signals = {at: next(vectors) for at in step.torque}
+            if step.alone:
+                signals |= {(name, None): np.zeros(n, dtype=object) for name in RATES}
+            given = dict(zip(step.given, vectors, strict=True))
+            model = Model(self.chain, step.friction, given, step.payload_frame)
 
-            def torque(c: float, q: Vector, qd: Vector) -> Vector:
+            def wanted(c: float, q: Vector, qd: Vector) -> Vector:
                 if step.law is None:
                     return signals["tau", None]
                 if step.sampled:
-                    c, q, qd = 0, *vectors[:2]
+                    c, q, qd = 0, *state[:2]
                 law = LAWS[step.law]
-                taken = [signals[s, None if s in GAINS else c] for s in law.signals]
+                taken = [signals[s, c if (s, c) in signals else None] for s in law.signals]
                 return law.torque(model, q, qd, *taken)
 
-            results = TEXTS[step.method](model, torque, step, *vectors[: len(state)])
+            def torque(c: float, q: Vector, qd: Vector) -> Vector:
+                tau = wanted(c, q, qd)
+                return model.clamped_torque(tau) if step.clamped else tau
+
+            results = TEXTS[step.method](model, torque, step, *state)
             return tuple(result.tolist() for result in results)
 
         return drop_unused(record(text, inputs, f"{step.method} {step.law or 'tau'}"))
 
 
 class Model:
-    """The quantities of an arm on vectors of scalars: ``model("bias", q, qd)``."""
+    """The quantities of an arm on vectors of scalars: ``model("bias", q, qd)``.
 
-    def __init__(self, chain: Chain, friction: bool) -> None:
-        self.chain, self.friction = chain, friction
-        self.arm = chain.on(float)
+    ``given`` are vectors that stand in place of its own constants, by name.
+    """
 
-    def __call__(self, quantity: str, *state: Vector) -> np.ndarray:
-        """A quantity by its cheapest method."""
-        return self.done(Task(quantity), *state)
+    def __init__(
+        self,
+        chain: Chain,
+        friction: bool,
+        given: Mapping[str, Vector] = MappingProxyType({}),
+        payload_frame: str | None = None,
+    ) -> None:
+        self.chain, self.friction, self.payload_frame = chain, friction, payload_frame
+        self.given = {name: list(vector) for name, vector in given.items()}
+        self.arm = chain.on(float, call=AtCall(payload_frame=payload_frame, **self.given))
+
+    def __call__(self, quantity: str, *state: Vector, friction: bool = False) -> np.ndarray:
+        """A quantity by its cheapest method; of several results of one shape all, in a row."""
+        task = Task.with_given(quantity, self.given, self.payload_frame)
+        task = task._replace(friction=friction).settled(self.chain)
+        given = [self.given[name] for name in task.given]
+        function = formula(self.chain, float, task)
+        return np.array(function(*map(list, state), *given), dtype=object)
 
     def rate(self, torque: TorqueAt, c: float, q: Vector, qd: Vector) -> tuple[Vector, Vector]:
         """(qdd, tau) as integrators ask for it, at a fraction c of the step."""
         tau = torque(c, q, qd)
-        task = Task("forward_dynamics", friction=self.friction)
-        return self.done(task, q, qd, tau), tau
+        return self("forward_dynamics", q, qd, tau, friction=self.friction), tau
 
     def force(self, torque: TorqueAt, q: Vector, qd: Vector) -> Vector:
         """The rate of the momentum at the midpoint, dT/dq - g(q) + tau, less friction."""
@@ -148,10 +183,31 @@ class Model:
         """The speeds that have the momentum p, M(q)^-1 p."""
         return np.array(solve(self("mass_matrix", q).tolist(), list(p)), dtype=object)
 
-    def done(self, task: Task, *state: Vector) -> np.ndarray:
-        """A task's result; of several results of one shape all, one after the other."""
-        function = formula(self.chain, float, task.settled(self.chain))
-        return np.array(function(*map(list, state)), dtype=object)
+    def clamped_torque(self, tau: Vector) -> Vector:
+        """The torque as far as the joints' limits of effort let it."""
+        efforts = [joint.effort for joint in self.chain.joints]
+        return np.array([clamped(x, -e, e) for x, e in zip(tau, efforts, strict=True)])
+
+    def clamped_state(self, q: Vector, qd: Vector) -> Vectors:
+        """A state within the joints' limits; at one of position a joint goes no further."""
+        found = []
+        for x, v, joint in zip(q, qd, self.chain.joints, strict=True):
+            v = clamped(v, -joint.velocity, joint.velocity)
+            if joint.lower > -np.inf:
+                v = select_lt(x, joint.lower, select_lt(v, 0, 0, v), v)
+            if joint.upper < np.inf:
+                v = select_lt(-x, -joint.upper, select_lt(-v, 0, 0, v), v)
+            found.append((clamped(x, joint.lower, joint.upper), v))
+        return tuple(np.array(found, dtype=object).T)
+
+
+def clamped(x: Scalar, lower: float, upper: float) -> Scalar:
+    """x, or the bound that it is beyond; a bound may be infinite, and NaN stays."""
+    if lower > -np.inf:
+        x = select_lt(x, lower, lower, x)
+    if upper < np.inf:
+        x = select_lt(-x, -upper, upper, x)
+    return x
 
 
 # The texts: vectors in, in the order of STATE, vectors out ---------------------------------------
@@ -172,7 +228,10 @@ def _ab4(model: Model, torque: TorqueAt, step: Step, q: Vector, *rest: Vector) -
 
 
 def _rk4(model: Model, torque: TorqueAt, step: Step, q: Vector, qd: Vector, h: Vector) -> Vectors:
-    return _without_given_torque(step, RK4.step(partial(model.rate, torque), h, q, qd))
+    results = RK4.step(partial(model.rate, torque), h, q, qd)
+    if step.alone:
+        return model.clamped_state(*results[:2]) if step.clamped else results[:2]
+    return _without_given_torque(step, results)
 
 
 def _rk4_stage(model: Model, torque: TorqueAt, step: Step, *given: Vector) -> Vectors:

@@ -1,157 +1,182 @@
-"""What all integrators work on, and what they have in common.
-
-The states of all steps stand in a ``Window`` of rows (rows, states, n).
-"""
+"""Stepper: one step of many arms in one call, as learning and sampling controllers need it."""
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from itertools import pairwise
+import dataclasses
+from collections.abc import Callable
+from functools import partial
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from armdyn.chain import Chain
+from armdyn.chain.at_call import loaded_link
+from armdyn.engine import calls
+from armdyn.engine.payloads import Check, Payloads
+from armdyn.errors import MethodError, ShapeError, SimulationError, shorten, whole_number
+from armdyn.quantities import ARGUMENTS, EACH
+from armdyn.robot import Robot
+from armdyn.simulation import arguments
 from armdyn.simulation.controllers import LAWS
-from armdyn.simulation.marching import as_rows
-from armdyn.simulation.step import Step
-from armdyn.simulation.torques import ALL, Torque
+from armdyn.simulation.step import GAINS, Step, StepKernels
 
-PAST = 3  # steps before the present one that AB4 looks at
-
-
-class BrokenOff(Exception):
-    """The step from this row on cannot be made."""
-
-    def __init__(self, step: int, reason: str) -> None:
-        super().__init__(reason)
-        self.step, self.reason = step, reason
+ACTIONS = ("torque", *(name for name, law in LAWS.items() if "q_ref" in law.signals))
+Pair = tuple[np.ndarray, np.ndarray]
+Constants = tuple[Any, ...]  # the length of a step, then gains
 
 
-class Window:
-    """Rows of q, qd, qdd and tau, from step ``start`` on and PAST steps before it."""
-
-    def __init__(self, steps: int, states: int, n: int, dtype: np.dtype) -> None:
-        self.q, self.qd, self.qdd, self.tau = np.empty((4, PAST + steps, states, n), dtype)
-        self.start = 0
-
-    def row(self, step: int) -> int:
-        """The row of a step."""
-        return step - self.start + PAST
-
-    def rows(self, first: int, last: int) -> slice:
-        """The rows of the steps from first to last, less the last."""
-        return slice(self.row(first), self.row(last))
-
-    def move(self, start: int) -> None:
-        """Lets the window begin at a later step."""
-        rows = slice(self.row(start) - PAST, self.row(start) + 1)
-        for array in (self.q, self.qd, self.qdd, self.tau):
-            array[: PAST + 1] = array[rows].copy()
-        self.start = start
-
-
-@dataclass(frozen=True)
-class Problem:
-    """What is to be integrated."""
-
-    chain: Chain
-    states: int
-    dt: float
-    steps: int
-    friction: bool
-    torque: Torque
-    forward_dynamics: Callable[..., np.ndarray]
-    tolerances: dict[str, float]  # of adaptive integrators
-    dtype: np.dtype  # that steps are computed in
-
-    def rate(
-        self, held: np.ndarray, t: float, q: np.ndarray, qd: np.ndarray, states: slice = ALL
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """(qdd, tau) of some states, (states, n), under the torque that is held or changes."""
-        if self.torque.period is None:
-            tau = self.torque.at(np.array([t]), q[None], qd[None], states)[0]
-        else:
-            tau = held[states]
-        return self.forward_dynamics(q, qd, tau), tau
-
-
-class Stepper(ABC):
-    """Makes steps in a window.
+class Stepper:
+    """Steps of an arm, or of many at once: made by ``Robot.stepper``, which describes it.
 
     Attributes:
-        step: the step under way; what stands in the rows before it is whole.
-        stride: the most steps that are worth making without a look at them.
+        robot: the arm.
+        dt: the time that a call moves it by [s].
+        action: what an action is: "torque", or the law of a controller that makes one of it.
     """
 
-    stride = 2**20
+    def __init__(
+        self,
+        robot: Robot,
+        dt: float,
+        action: str = "torque",
+        *,
+        kp: ArrayLike | None = None,
+        kd: ArrayLike | None = None,
+        integrator: str = "rk4",
+        friction: bool = False,
+        limits: str = "ignore",
+        substeps: int = 1,
+        payload_frame: str | None = None,
+    ) -> None:
+        arguments.check_choice("action", action, ACTIONS)
+        arguments.check_choice("integrator", integrator, ("rk4",))
+        arguments.check_choice("limits", limits, ("ignore", "clamp"))
+        if payload_frame is not None:
+            loaded_link(robot.chain, payload_frame)
+        friction = arguments.flag("friction", friction)
+        self.robot, self.dt, self.action = robot, arguments.positive("dt", dt), action
+        self._substeps = whole_number("substeps", substeps, SimulationError)
+        self._options: dict[str, Any] = {
+            "kp": kp,
+            "kd": kd,
+            "integrator": integrator,
+            "friction": friction,
+            "limits": limits,
+            "substeps": self._substeps,
+            "payload_frame": payload_frame,
+        }
+        self._step = Step(
+            integrator,
+            None if action == "torque" else action,
+            friction,
+            payload_frame=payload_frame,
+            alone=True,
+            clamped=limits == "clamp",
+        )
+        gains = _gains(robot.n, action, {"kp": kp, "kd": kd})
+        self._wide: Constants = (np.array([self.dt / self._substeps]), *gains)
+        self._narrow: Constants = tuple(x.astype(np.float32) for x in self._wide)
+        self._numbers: Constants = tuple(x.tolist() for x in self._wide)  # beside others' arrays
+        self._payloads = Payloads(robot.chain)
+        self._functions: dict[tuple[str, ...], Callable[..., Pair]] = {}  # by what is given
 
-    def __init__(self, problem: Problem, window: Window) -> None:
-        self.problem, self.window = problem, window
-        self.step = 0
+    def step(
+        self,
+        q: ArrayLike,
+        qd: ArrayLike,
+        action: ArrayLike,
+        *,
+        payload: ArrayLike | None = None,
+        gravity: ArrayLike | None = None,
+        parameters: ArrayLike | None = None,
+        check: Check = "error",
+        out: Pair | None = None,
+        threads: int | None = None,
+    ) -> Pair:
+        """The positions and speeds after ``dt`` under an action that is held so long.
 
-    @abstractmethod
-    def advance(self, first: int, last: int) -> None:
-        """Makes the steps from first to last: q and qd of the next row, qdd and tau of its own."""
+        Leading axes are batch axes and broadcast against each other; where all arrays are float32,
+        so is the step. A state has the same bits alone, in any batch, and in ``simulate``.
 
-    def complete(self, first: int, last: int) -> None:  # noqa: B027, most leave nothing out
-        """Fills in what ``advance`` left out of all these rows but the last."""
+        Args:
+            q: positions, shape (..., n) [rad or m].
+            qd: speeds, shape (..., n).
+            action: torques, or positions to go to, shape (..., n).
+            payload: the ten parameters of a load, shape (..., 10), as Robot's functions take it.
+            gravity: the acceleration of free fall in the base frame, shape (..., 3).
+            parameters: those of the links, shape (..., 10 n), in place of the arm's own.
+            check: what is done about a payload that no body has: "error", "warn" or None.
+            out: two arrays that receive the positions and speeds, of memory of their own.
+            threads: the most on which a batch is spread.
+        """
+        names: tuple[str, ...] = ()
+        given: list[ArrayLike] = []
+        if payload is not None or gravity is not None or parameters is not None:
+            arrays = {"payload": payload, "gravity": gravity, "parameters": parameters}
+            names = tuple(name for name, array in arrays.items() if array is not None)
+            given = [array for array in arrays.values() if array is not None]
+            if payload is not None:
+                self._payloads.check(payload, check)
+        function = self._functions.get(names) or self._made(names)
+        h, *gains = constants = self._constants_beside(q, qd, action, *given)
+        pairs: list[Any] = [None, None]  # one is read while the other is written
+        for k in range(self._substeps - 1):
+            room = None if constants is self._numbers else pairs[k % 2]  # gradients need theirs
+            q, qd = pairs[k % 2] = function(
+                q, qd, h, action, *gains, *given, out=room, threads=threads
+            )
+        return function(q, qd, h, action, *gains, *given, out=out, threads=threads)
 
-    # What the methods share ---------------------------------------------------------------------
+    def _constants_beside(self, *arrays: Any) -> Constants:
+        """The step's length and the gains, in the precision of arrays, or for their library."""
+        narrow = True
+        for array in arrays:
+            if type(array) is np.ndarray:
+                narrow = narrow and array.dtype is calls.FLOAT32
+            elif isinstance(array, list | tuple | np.ndarray):
+                narrow = narrow and getattr(array, "dtype", None) == calls.FLOAT32
+            else:
+                return self._numbers
+        return self._narrow if narrow else self._wide
 
-    def hold(self, first: int, last: int) -> None:
-        """Lets a held torque stand in its rows; one that a law makes, within one period."""
-        torque, w, rows = self.problem.torque, self.window, self.window.rows(first, last)
-        if torque.period is None:
-            return
-        if torque.law is None:
-            times = np.arange(first, last) * self.problem.dt
-            w.tau[rows] = torque.at(times, w.q[rows], w.qd[rows])
-        elif self.latest_start(first) == first:
-            now, time = slice(rows.start, rows.start + 1), np.array([first * self.problem.dt])
-            w.tau[rows] = torque.at(time, w.q[now], w.qd[now])
-        else:
-            w.tau[rows] = w.tau[rows.start - 1]
+    def _made(self, given: tuple[str, ...]) -> Callable[..., Pair]:
+        """The step as a function of q, qd, h, the action, gains, and what is given; kept."""
+        n, step = self.robot.n, dataclasses.replace(self._step, given=given)
+        each = EACH.format(n=n)
+        what = "a torque" if step.law is None else "a position"
+        takes = {
+            "q": calls.Argument((n,), each),
+            "qd": calls.Argument((n,), each),
+            "h": calls.Argument((1,)),
+            "action": calls.Argument((n,), f"{what} for each of {n} joints"),
+            **{name: calls.Argument((n,), each) for name, _ in step.torque if name in GAINS},
+        }
+        for name in given:
+            meaning = ARGUMENTS[name].meaning.format(n=n)
+            takes[name] = calls.Argument(ARGUMENTS[name].shape(n), meaning)
+        kernels = StepKernels(self.robot.chain, step)
+        function = calls.Function("step", takes, ((n,), (n,)), kernels)
+        return self._functions.setdefault(given, function)
 
-    def legs(self, first: int, last: int) -> Iterator[tuple[int, int]]:
-        """The parts of a segment from one jump of the torque to the next."""
-        yield from pairwise([first, *self.problem.torque.starts(first + 1, last), last])
+    def __repr__(self) -> str:
+        return f"Stepper({self.robot.name!r}, {self.dt:g} s, {self.action!r})"
 
-    def latest_start(self, step: int) -> int:
-        """The last step up to this one at which the torque may have jumped."""
-        return self.problem.torque.starts(0, step + 1)[-1]
-
-
-def complete_rows(problem: Problem, window: Window, first: int, last: int) -> None:
-    """Fills in qdd, and tau unless it is held, of all these rows but the last."""
-    w, torque, rows = window, problem.torque, window.rows(first, last)
-    if torque.period is None:
-        times = np.arange(first, last) * problem.dt
-        w.tau[rows] = torque.at(times, w.q[rows], w.qd[rows])
-    w.qdd[rows] = problem.forward_dynamics(w.q[rows], w.qd[rows], w.tau[rows])
-
-
-def constant(value: float, problem: Problem) -> np.ndarray:
-    """The same number for every state and step."""
-    return still(np.full((problem.states, 1), value, problem.dtype))
-
-
-def still(row: np.ndarray) -> np.ndarray:
-    """The same row for every step."""
-    return np.broadcast_to(row, (2, *row.shape))
+    def __reduce__(self) -> Any:
+        return partial(Stepper, **self._options), (self.robot, self.dt, self.action)
 
 
-def torque_rows(
-    problem: Problem, step: Step, window: Window, first: int, count: int
-) -> list[np.ndarray]:
-    """The rows that a step makes its torque of: held torques, or the signals of its law."""
-    if step.law is None:
-        return [window.tau[window.row(first) :]]
-    parts = 2 if 1 / 2 in step.nodes else 1  # of a step, at which signals are needed
-    times = (first + np.arange(parts * count + 1) / parts) * problem.dt
-    rows = {
-        name: as_rows(signal, len(times), problem.states, problem.dtype)
-        for name, signal in zip(LAWS[step.law].signals, problem.torque.signals(times), strict=True)
-    }
-    return [rows[name][int(parts * (c or 0)) :: parts] for name, c in step.torque]
+def _gains(n: int, action: str, given: dict[str, ArrayLike | None]) -> list[np.ndarray]:
+    """The gains that the law of an action takes, shape (..., n) each."""
+    taken = LAWS[action].signals if action != "torque" else ()
+    found = []
+    for name, value in given.items():
+        if (value is None) == (name in taken):
+            missing = "which needs one" if value is None else "which takes none"
+            raise MethodError(f"{name} is {shorten(value)} with the action {action!r}, {missing}")
+        if value is None:
+            continue
+        gain = arguments.finite(name, value)
+        if gain.ndim and gain.shape[-1] != n:
+            raise ShapeError(f"{name} has shape {gain.shape}; expected a number or (..., {n})")
+        found.append(gain if gain.ndim else np.full(n, float(gain)))
+    return found

@@ -6,7 +6,8 @@ Arrays have the axes (rows or 1, states or 1, n).
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -73,19 +74,30 @@ class ControllerTorque(Torque):
     """The torque of a ready controller: continuous, or sampled and held for a period of steps."""
 
     def __init__(
-        self, chain: Chain, controller: Controller, period: int | None, dtype: np.dtype
+        self,
+        chain: Chain,
+        controller: Controller,
+        period: int | None,
+        dtype: np.dtype,
+        given: Mapping[str, np.ndarray] = MappingProxyType({}),
+        payload_frame: str | None = None,
     ) -> None:
         self.law, self.period = controller.law, period
-        self._controller, self._n, self._dtype = controller, chain.n, dtype
-        self._control = routine(chain, Step("control", controller.law), dtype.name)
+        self._controller, self._n, self._dtype, self._given = controller, chain.n, dtype, given
+        step = Step("control", controller.law, given=tuple(given), payload_frame=payload_frame)
+        self._control = routine(chain, step, dtype.name)
 
     def at(
         self, times: np.ndarray, q: np.ndarray, qd: np.ndarray, states: slice = ALL
     ) -> np.ndarray:
         """The law's torque at these states."""
         followed = [_of_states(signal, states) for signal in self.signals(times)]
-        inputs = [np.broadcast_to(array, q.shape) for array in (q, qd, *followed)]
-        flat = [np.ascontiguousarray(x, self._dtype).reshape(1, -1, self._n) for x in inputs]
+        given = [array[states] for array in self._given.values()]
+        inputs = [
+            np.broadcast_to(array, (*q.shape[:-1], array.shape[-1]))
+            for array in (q, qd, *followed, *given)
+        ]
+        flat = [np.ascontiguousarray(x, self._dtype).reshape(1, -1, x.shape[-1]) for x in inputs]
         tau = np.empty_like(flat[0])
         self._control.march(1, flat, [tau])
         return tau.reshape(q.shape)
@@ -155,12 +167,20 @@ def _of_states(array: np.ndarray, states: slice) -> np.ndarray:
 
 
 def make_torque(
-    chain: Chain, tau: Any, batch: tuple[int, ...], steps: int, dt: float, dtype: np.dtype
+    chain: Chain,
+    tau: Any,
+    batch: tuple[int, ...],
+    steps: int,
+    dt: float,
+    dtype: np.dtype,
+    given: Mapping[str, np.ndarray] = MappingProxyType({}),
+    payload_frame: str | None = None,
 ) -> Torque:
-    """The torque that was asked for, in whichever form."""
+    """The torque that was asked for, in whichever form, of an arm with what is given."""
     if isinstance(tau, Controller):
         _check_motions(tau, batch, chain.n)
-        return ControllerTorque(chain, tau, _period(tau.rate, dt), dtype)
+        period = _period(tau.rate, dt)
+        return ControllerTorque(chain, tau, period, dtype, given, payload_frame)
     if callable(tau):
         return FunctionTorque(tau, batch, [joint.name for joint in chain.joints])
     values = np.zeros(chain.n) if tau is None else finite("tau", tau)

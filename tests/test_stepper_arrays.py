@@ -1,0 +1,55 @@
+"""Steps of torch's tensors and JAX's arrays: NumPy's bits, and gradients through a step."""
+
+import numpy as np
+import pytest
+
+import armdyn
+
+pytest.importorskip("armdyn.arrays", reason="arrays of other libraries need armdyn.arrays")
+ROBOT = armdyn.load("two_link")
+STATE = np.random.default_rng(0).uniform(-1, 1, (3, 6, 2))  # q, qd, action
+PARAMETERS = np.linspace(0.8, 1.2, 6)[:, None] * ROBOT.chain.parameters
+
+
+@pytest.fixture(scope="module")
+def stepper():
+    return ROBOT.stepper(0.01, "pd-gravity", kp=30, kd=5)
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize("substeps", [1, 5])
+def test_tensors_step_as_arrays_do(dtype, substeps):
+    torch = pytest.importorskip("torch", reason="torch is not installed")
+    stepper = ROBOT.stepper(0.01, "pd", kp=30, kd=5, substeps=substeps)
+    state = STATE.astype(dtype)
+    found = stepper.step(*map(torch.tensor, state))
+    for one, two in zip(found, stepper.step(*state), strict=True):
+        assert isinstance(one, torch.Tensor)
+        assert one.numpy().dtype == two.dtype
+        np.testing.assert_array_equal(one.numpy(), two)
+
+
+def test_gradients_flow_through_a_step(stepper):
+    torch = pytest.importorskip("torch", reason="torch is not installed")
+    state = [torch.tensor(x, requires_grad=True) for x in STATE]
+    parameters = torch.tensor(PARAMETERS, requires_grad=True)
+    assert torch.autograd.gradcheck(lambda *x: stepper.step(*x), state)
+    assert torch.autograd.gradcheck(
+        lambda x: stepper.step(*(s.detach() for s in state), parameters=x), parameters
+    )
+
+
+def test_jax_steps_differentiates_and_compiles(stepper):
+    jax = pytest.importorskip("jax", reason="JAX is not installed")
+    with jax.enable_x64(True):
+        state = [jax.numpy.asarray(x) for x in STATE]
+        expected = stepper.step(*STATE)
+        for found in (stepper.step(*state), jax.jit(lambda *x: stepper.step(*x))(*state)):
+            for one, two in zip(found, expected, strict=True):
+                np.testing.assert_array_equal(np.asarray(one), two)
+        slope = jax.grad(lambda action: stepper.step(*state[:2], action)[1].sum())(state[2])
+    h = 1e-6 * np.array([1.0, 0.0])
+    apart = np.subtract(
+        stepper.step(*STATE[:2], STATE[2] + h)[1], stepper.step(*STATE[:2], STATE[2] - h)[1]
+    )
+    np.testing.assert_allclose(slope[:, 0], apart.sum(axis=1) / 2e-6, rtol=1e-7)
