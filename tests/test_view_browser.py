@@ -13,6 +13,7 @@ from armdyn.chain.pose import Pose
 from armdyn.program.interpreter import evaluate
 from armdyn.quantities import find
 from armdyn.quantities.tasks import Task, cheapest, program
+from armdyn.view import programs
 from armdyn.view.programs import ALONE, CHOICE
 from tests import browser as chromium
 from tests.browser import Browser
@@ -425,6 +426,18 @@ def test_a_run_is_played(show):
         "const wait = () => armdyn.page.playing ? setTimeout(wait, 50) : done(1); wait();"
     )
     np.testing.assert_allclose(page.run("return [...armdyn.sim.q]"), result.q[-1], atol=1e-6)
+
+
+def test_an_arm_without_dynamics_is_posed(show, monkeypatch):
+    monkeypatch.setattr(programs, "quantities_of", lambda chain: ["pose", "jacobian"])
+    page = show(armdyn.load("two_link"))
+    before = picture(page)
+    modes = "return [...document.querySelectorAll('#modes input')].map((x) => x.value)"
+    assert page.run(modes) == ["pose"]
+    assert page.run("return document.getElementById('torques').hidden") is True
+    x, y = place(page, TIP)
+    page.drag((x, y), (x - 40, y + 30))
+    assert changed(before, picture(page)) > 0.005
 
 
 # What is hostile ----------------------------------------------------------------------------------

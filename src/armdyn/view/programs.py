@@ -11,7 +11,7 @@ from armdyn.chain import Chain
 from armdyn.program.javascript import Function, string
 from armdyn.program.passes import cost
 from armdyn.quantities import find
-from armdyn.quantities.tasks import Task, cheapest, program
+from armdyn.quantities.tasks import Task, cheapest, program, quantities_of
 from armdyn.quantities.users import refusal
 
 CHOICE = ("mass_matrix", "bias", "forward_dynamics")  # those that the page lets people choose
@@ -48,8 +48,12 @@ class Programs(NamedTuple):
 
 
 def programs(chain: Chain) -> Programs:
-    """All that the page computes of an arm, the cheapest method of each quantity first of all."""
-    written = [one for quantity in CHOICE for one in _formulations(chain, quantity)]
+    """All that the page computes of an arm, the cheapest method of each quantity first of all.
+
+    Quantities that the arm does not have are left out, and with them what the page shows of them.
+    """
+    able = set(quantities_of(chain))
+    written = [one for name in CHOICE if name in able for one in _formulations(chain, name)]
     needed = [one for one in written if one.chosen]
     others = sorted((one for one in written if not one.chosen), key=lambda one: len(one.text))
     kept, size = list(needed), 0
@@ -57,7 +61,8 @@ def programs(chain: Chain) -> Programs:
         size += len(one.text)
         if size <= ROOM:
             kept.append(one)
-    return Programs(_script(chain, kept), _methods(written, kept))
+    alone = [name for name in ALONE if name in able]
+    return Programs(_script(chain, alone, kept), _methods(written, kept))
 
 
 def _formulations(chain: Chain, quantity: str) -> list[Written]:
@@ -88,13 +93,13 @@ def _short(text: str) -> str:
     return re.sub(r"(?<=,\n)const ", "", re.sub(declared, r"\1,\n", text, flags=re.M))
 
 
-def _script(chain: Chain, kept: Sequence[Written]) -> str:
+def _script(chain: Chain, alone: Sequence[str], kept: Sequence[Written]) -> str:
     """The script of all functions, and the table in which the page finds them."""
     functions, entries = [], []
-    for quantity in ALONE:
+    for quantity in alone:
         functions.append(_written(chain, Task(quantity), quantity)[0])
         entries.append(f"{quantity},")
-    for quantity in CHOICE:
+    for quantity in dict.fromkeys(one.quantity for one in kept):
         own = [one for one in kept if one.quantity == quantity]
         functions += (one.text for one in own)
         named = (f"[{string(one.method)}]: {_name(one.text)}" for one in own)
@@ -121,5 +126,5 @@ def _methods(
             for one in sorted(written, key=lambda one: one.operations)
             if one.quantity == quantity
         ]
-        for quantity in CHOICE
+        for quantity in dict.fromkeys(one.quantity for one in written)
     }

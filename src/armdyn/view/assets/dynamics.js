@@ -29,8 +29,14 @@ export class Dynamics {
     return this.programs.gravity(q, g);
   }
 
+  /** Whether the arm has dynamics: one without masses has poses alone. */
+  get able() {
+    return "mass_matrix" in this.programs;
+  }
+
   /** The kinetic and the potential energy [J]. */
   energy(q, qd) {
+    if (!this.able) return { kinetic: 0, potential: 0 };
     const [kinetic, potential] = this.programs.energy(q, qd);
     return { kinetic: kinetic[0], potential: potential[0] };
   }

@@ -208,6 +208,11 @@ function showScene() {
 function showNumbers() {
   const T = dynamics.pose(sim.q);
   cards.joints.show(sim.q, [T[3], T[7], T[11]], page.mode === "pd" ? sim.target : null);
+  if (dynamics.able) showDynamics();
+  showClock();
+}
+
+function showDynamics() {
   const posed = page.mode === "pose";
   cards.torques.show(posed ? dynamics.gravity(sim.q) : sim.motors, posed ? "Gravity torque" : "Motor torque");
   cards.matrix.show(dynamics.massMatrix(sim.q));
@@ -215,7 +220,6 @@ function showNumbers() {
   for (const [name, plot] of Object.entries(plots)) {
     plot.draw(recorded ? run.histories[name] : histories[name], recorded ? { cursor: run.now } : { window: WINDOW });
   }
-  showClock();
 }
 
 function showClock() {
@@ -255,7 +259,7 @@ function dress(theme) {
 
 function addModes() {
   for (const [mode, [title, hint]] of Object.entries(MODES)) {
-    if (mode === "run" && !run) continue;
+    if (mode === "run" ? !run : mode !== "pose" && !dynamics.able) continue;
     const radio = element("input", { type: "radio", name: "mode", id: `mode-${mode}`, value: mode });
     radio.addEventListener("change", () => setMode(mode));
     byId("modes").append(element("label", { title: hint }, radio, title));
@@ -307,7 +311,8 @@ function listen() {
 function start() {
   byId("name").textContent = arm.name;
   const kinds = `${sim.n} joint${sim.n === 1 ? "" : "s"}`;
-  byId("about").textContent = `${kinds} \u00b7 ${short(arm.mass)} kg`;
+  byId("about").textContent = `${kinds} \u00b7 ${dynamics.able ? `${short(arm.mass)} kg` : "no masses, so no dynamics"}`;
+  for (const id of ["torques", "matrices", "plots", "formulations"]) byId(id).hidden = !dynamics.able;
   addModes();
   addLayers();
   listen();

@@ -65,6 +65,7 @@ export class Simulation {
   torque(q, qd) {
     this.at = { q, qd };
     this.tau.fill(0);
+    if (!this.dynamics.able) return this.tau;
     LAWS[this.law](this);
     this.motors.set(this.tau);
     if (this.damping > 0 && this.law !== "pd") {
