@@ -99,6 +99,7 @@ COSTS: Mapping[str | tuple[str, ...], Mapping[str, Counted]] = {
     "inverse_dynamics_derivatives": {
         "newton-euler": (1, (-135, -164, 304)),  # 304n^2-164n-135
         "tape-forward": (1, (-135, -164, 304)),  # 304n^2-164n-135
+        "tape-reverse": (2, (-270, -33, 363)),  # 181.5n^2-16.5n-135
         "singh-flat": (2, (-834, 797, 147)),  # 73.5n^2+398.5n-417
         "singh-base": (2, (-1826, 1269, 67)),  # 33.5n^2+634.5n-913
     },
