@@ -182,7 +182,7 @@ class FakeCuda:
         text, device = self.modules[function - 1]
         if self._device() != device:
             return NO_CONTEXT
-        if (gy, gz, bx, by, bz) != (1, 1, 32, 1, 1) or shared > self.functions[function]:
+        if (gy, gz, by, bz) != (1, 1, 1, 1) or shared > self.functions[function]:
             return INVALID
         if (extra[0], extra[2], extra[4]) != (1, 2, None):
             return INVALID
@@ -190,7 +190,8 @@ class FakeCuda:
         block = ctypes.string_at(extra[1], size)
         thread = threading.get_ident()
         self.launches.append(Launch(text, gx, shared, stream or 0, device, thread))
-        ptx_simulator.execute(text, block, gx, shared, self.memories[device])
+        memory = self.memories[device]
+        ptx_simulator.execute(text, block, gx, shared, memory, threads=bx)
 
     def _cuGetErrorName(self, code, found):
         found[0] = NAMES.get(code, b"CUDA_ERROR_UNKNOWN")

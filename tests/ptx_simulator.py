@@ -60,12 +60,13 @@ class Memory:
 
 
 class Run:
-    """The execution of a kernel on a grid of warps."""
+    """The execution of a kernel on a grid of blocks."""
 
-    def __init__(self, module, memory, grid, shared):
-        self.module, self.count = module, grid * WARP
-        self.tid = np.tile(np.arange(WARP, dtype=np.uint32), grid)
-        self.block = np.repeat(np.arange(grid, dtype=np.uint32), WARP)
+    def __init__(self, module, memory, grid, shared, threads):
+        self.module, self.count = module, grid * threads
+        self.tid = np.tile(np.arange(threads, dtype=np.uint32), grid)
+        self.block = np.repeat(np.arange(grid, dtype=np.uint32), threads)
+        self.threads = np.full(self.count, threads, np.uint32)
         self.memory = memory
         self.symbols = {name: memory.allow(table) for name, table in module.tables.items()}
         self.shared = np.full((grid, shared), 0xFF, np.uint8)  # NaN, in numbers
@@ -159,7 +160,8 @@ class Frame:
         """An operand's values on the active threads, as a type."""
         kind = KINDS[kind] if isinstance(kind, str) else kind
         if operand.startswith("%"):
-            special = {"%tid.x": self.run.tid, "%ctaid.x": self.run.block}
+            run = self.run
+            special = {"%tid.x": run.tid, "%ctaid.x": run.block, "%ntid.x": run.threads}
             if operand in special:
                 return special[operand][self.threads][self.active]
             if operand not in self.values:
@@ -379,22 +381,25 @@ class Frame:
         return np.array([x % 2**bits for x in total], f"u{bits // 8}")
 
 
-def execute(text, given, grid, shared, memory, kernel="kernel"):
-    """Run a kernel on so many warps.
+def execute(text, given, grid, shared, memory, kernel="kernel", threads=WARP):
+    """Run a kernel on so many blocks.
 
     Args:
         text: the PTX.
         given: the bytes of its parameters.
-        grid: how many blocks, of one warp each.
-        shared: bytes of dynamic shared memory of a block.
+        grid: how many blocks.
+        shared: bytes of dynamic shared memory of a block, which is a warp if there are any.
         memory: what it may touch.
         kernel: its name.
+        threads: of a block.
     """
+    if shared and threads != WARP:
+        raise Fault(f"{threads} threads of a block share memory, where barriers hold {WARP}")
     module = parse(text)
     function = module.functions[kernel]
     if len(given) != function.size:
         raise Fault(f"{len(given)} bytes of parameters, where {kernel} takes {function.size}")
-    run = Run(module, memory, grid, shared)
+    run = Run(module, memory, grid, shared, threads)
     rows = np.tile(np.frombuffer(given, np.uint8), (run.count, 1))
     try:
         run.call(function, np.arange(run.count), rows)

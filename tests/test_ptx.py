@@ -201,7 +201,7 @@ def test_a_barrier_that_some_threads_do_not_reach_is_a_fault():
 
 def test_only_wide_float32_kernels_with_little_shared_memory_have_a_limit_of_registers():
     def limited(arm, quantity, dtype):
-        return b".maxnreg 112" in ptx.compile(asked(arm, quantity), dtype, LIMIT)
+        return b".maxnreg 128" in ptx.compile(asked(arm, quantity), dtype, LIMIT)
 
     assert limited("two_link", "regressor", "float32")
     assert not limited("two_link", "regressor", "float64")

@@ -24,7 +24,7 @@ FREELY = 48 * 1024  # bytes of shared memory that a block has without asking
 MOST_SHARED = 8  # attribute of a function: bytes of shared memory that it asks for
 ERROR_LOG, ERROR_LOG_SIZE = 5, 6  # options of the driver's compiler
 LOG = 2000  # bytes of what it says
-WARP = 32  # threads, which are a block
+WARP = 32  # threads, which are a block where memory is shared; else two warps are, so that more run
 
 HEAD = "QQQQQQqq"  # what a block of arguments begins with: see LAUNCH
 LAUNCH = """
@@ -35,7 +35,7 @@ define i32 @launch(ptr %block, i64 %bytes) {
   %function.cell = getelementptr i64, ptr %block, i64 3
   %context.cell = getelementptr i64, ptr %block, i64 4
   %stream.cell = getelementptr i64, ptr %block, i64 5
-  %grid.cell = getelementptr i64, ptr %block, i64 6
+  %warps.cell = getelementptr i64, ptr %block, i64 6
   %shared.cell = getelementptr i64, ptr %block, i64 7
   %arguments = getelementptr i64, ptr %block, i64 8
   %set = load ptr, ptr %set.cell
@@ -43,8 +43,13 @@ define i32 @launch(ptr %block, i64 %bytes) {
   %function = load ptr, ptr %function.cell
   %context = load ptr, ptr %context.cell
   %stream = load ptr, ptr %stream.cell
-  %grid = load i32, ptr %grid.cell
+  %warps = load i32, ptr %warps.cell
   %shared = load i32, ptr %shared.cell
+  %alone = icmp ne i32 %shared, 0
+  %threads = select i1 %alone, i32 32, i32 64
+  %more = add i32 %warps, 1
+  %pairs = lshr i32 %more, 1
+  %grid = select i1 %alone, i32 %warps, i32 %pairs
   %current = alloca ptr
   %size = alloca i64
   %extra = alloca [5 x ptr]
@@ -71,7 +76,7 @@ enter:
 fail:
   ret i32 %entered
 go:
-  %done = call i32 %launch(ptr %function, i32 %grid, i32 1, i32 1, i32 32, i32 1, i32 1, i32 %shared, ptr %stream, ptr null, ptr %extra)
+  %done = call i32 %launch(ptr %function, i32 %grid, i32 1, i32 1, i32 %threads, i32 1, i32 1, i32 %shared, ptr %stream, ptr null, ptr %extra)
   %none = icmp eq ptr %before, null
   %stay = or i1 %same, %none
   br i1 %stay, label %end, label %leave

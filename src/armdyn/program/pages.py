@@ -17,7 +17,7 @@ from typing import NamedTuple
 from armdyn.program.sincos import Format
 from armdyn.program.text import Text
 
-WARP = 32  # threads, which are a block
+WARP = 32  # threads, which are a block where memory is shared
 CHUNK = 16  # bytes that a thread copies at once
 SECTOR = 32  # bytes that memory moves at once
 NARROW = 8  # numbers of a float32 result that go straight to memory

@@ -1,4 +1,4 @@
-"""LLVM text of a program for NVIDIA's GPUs: a thread a state, a block is one warp.
+"""LLVM text of a program for NVIDIA's GPUs: a thread a state, a block is one warp or two.
 
 A thread reads its rows of the arguments where they lie, and computes on scalars what a lane of the
 kernel for the processor computes: the same operations, rounded alike, in the order of recording,
@@ -25,13 +25,14 @@ from armdyn.program.tables import Products
 from armdyn.program.text import OPS, Text
 
 EARLY = 16  # numbers of an argument up to which they are loaded before anything else
-REGISTERS = 112  # of a thread at most, where shared memory would let more warps run side by side:
+REGISTERS = 128  # of a thread at most, where shared memory would let more warps run side by side:
 SMALL = 12 * 1024  # where a block has no more of it than these bytes
 
 HEAD = """
 target triple = "nvptx64-nvidia-cuda"
 @shared = external addrspace(3) global [0 x i8], align 16
 declare i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+declare i32 @llvm.nvvm.read.ptx.sreg.ntid.x()
 declare i32 @llvm.nvvm.read.ptx.sreg.ctaid.x()
 declare void @llvm.nvvm.bar.warp.sync(i32)
 declare i64 @llvm.umin.i64(i64, i64)
@@ -48,10 +49,12 @@ declare double @llvm.fabs.f64(double)
 BEGIN = """
   %tid = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
   %block = call i32 @llvm.nvvm.read.ptx.sreg.ctaid.x()
+  %threads = call i32 @llvm.nvvm.read.ptx.sreg.ntid.x()
   %block.far = zext i32 %block to i64
-  %first = shl i64 %block.far, 5
+  %threads.far = zext i32 %threads to i64
+  %first = mul i64 %block.far, %threads.far
   %left = sub i64 %count, %first
-  %here = call i64 @llvm.umin.i64(i64 %left, i64 32)
+  %here = call i64 @llvm.umin.i64(i64 %left, i64 %threads.far)
   %states = trunc i64 %here to i32
   %is.state = icmp slt i32 %tid, %states
   %last = sub i32 %states, 1
@@ -240,7 +243,8 @@ def module(program: Program, dtype: str, limit: int) -> Module:
     text = Text()
     text.lines += BEGIN.splitlines()
     work.begin(text)
-    work.load_early(text)
+    if form.bits == 64 or not rows.pages:  # else registers are scarcer than time to wait
+        work.load_early(text)
     rows.open(text)
     for unit in rows.ordered(units(work.program)):
         work.unit(text, unit)
