@@ -58,6 +58,9 @@ class Code:
         self._program: Program | None = None
         self._loaded: list[jit.LoadedCode] = []
 
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_program": None, "_loaded": []}  # made again where it is needed
+
     def trace(self) -> Program:
         """The program without unused instructions, before any other pass."""
         raise NotImplementedError

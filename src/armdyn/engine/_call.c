@@ -17,7 +17,7 @@
 #include "_march.h"
 #include "_pool.h"
 
-#define INTERFACE 4 /* of what this module offers; armdyn/engine/calls.py expects the same */
+#define INTERFACE 5 /* of what this module offers; armdyn/engine/calls.py expects the same */
 
 #define CACHES 16000000 /* bytes; larger results go past them, see armdyn/program/streams.py */
 #define READABLE (NPY_ARRAY_C_CONTIGUOUS | NPY_ARRAY_ALIGNED)
@@ -457,10 +457,13 @@ static void
 function_dealloc(Function *self)
 {
     PyObject_GC_UnTrack(self);
+    if (self->weakrefs)
+        PyObject_ClearWeakRefs((PyObject *)self);
     if (self->table.obj)
         PyBuffer_Release(&self->table);
     Py_XDECREF(self->path);
     Py_XDECREF(self->chosen);
+    Py_XDECREF(self->dict);
     for (int k = 0; k < 2 * RECYCLED * SPARES; k++)
         Py_XDECREF(self->spares[k / SPARES / RECYCLED][k / SPARES % RECYCLED].arrays[k % SPARES]);
     Py_TYPE(self)->tp_free(self);
@@ -473,6 +476,7 @@ function_traverse(Function *self, visitproc visit, void *arg)
 {
     Py_VISIT(self->path);
     Py_VISIT(self->chosen);
+    Py_VISIT(self->dict);
     return 0;
 }
 
@@ -498,7 +502,11 @@ function_doc(Function *self, void *Py_UNUSED(closure))
     return PyObject_GetAttrString(self->path, "__doc__");
 }
 
-static PyGetSetDef function_getset[] = {{"__doc__", (getter)function_doc, NULL, NULL, NULL}, {0}};
+static PyGetSetDef function_getset[] = {
+    {"__doc__", (getter)function_doc, NULL, NULL, NULL},
+    {"__dict__", PyObject_GenericGetDict, NULL, NULL, NULL},
+    {0},
+};
 
 static PyTypeObject FunctionType = {
     PyVarObject_HEAD_INIT(NULL, 0)
@@ -507,6 +515,8 @@ static PyTypeObject FunctionType = {
     .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL,
     .tp_new = function_new,
     .tp_dealloc = (destructor)function_dealloc,
+    .tp_weaklistoffset = offsetof(Function, weakrefs),
+    .tp_dictoffset = offsetof(Function, dict),
     .tp_traverse = (traverseproc)function_traverse,
     .tp_call = PyVectorcall_Call,
     .tp_vectorcall_offset = offsetof(Function, vectorcall),
@@ -525,6 +535,20 @@ static PyModuleDef module = {
     .m_methods = methods,
 };
 
+/* Gives the type a __call__ that Python can be read of, see traced.py; a call goes to tp_call. */
+static int
+add_traced_call(void)
+{
+    PyObject *traced = PyImport_ImportModule("armdyn.engine.traced");
+    PyObject *call = traced ? PyObject_GetAttrString(traced, "call") : NULL;
+    FunctionType.tp_dict = call ? PyDict_New() : NULL;
+    int done = FunctionType.tp_dict ? PyDict_SetItemString(FunctionType.tp_dict, "__call__", call)
+                                    : -1;
+    Py_XDECREF(call);
+    Py_XDECREF(traced);
+    return done;
+}
+
 PyMODINIT_FUNC
 PyInit__call(void)
 {
@@ -535,8 +559,8 @@ PyInit__call(void)
     DOUBLE = PyArray_DescrFromType(NPY_DOUBLE);
     FLOAT = PyArray_DescrFromType(NPY_FLOAT);
     PyObject *self = PyModule_Create(&module);
-    if (!OUT || !THREADS || !self || PyModule_AddType(self, &FunctionType) < 0 ||
-        PyModule_AddIntMacro(self, INTERFACE) < 0)
+    if (!OUT || !THREADS || !self || add_traced_call() < 0 ||
+        PyModule_AddType(self, &FunctionType) < 0 || PyModule_AddIntMacro(self, INTERFACE) < 0)
         return NULL;
     return self;
 }

@@ -34,6 +34,7 @@ typedef struct {
     PyObject_HEAD
     vectorcallfunc vectorcall;
     PyObject *path;   /* the Python path, which also owns name, arguments, shapes, ... */
+    PyObject *weakrefs, *dict; /* for others, such as torch.compile, which looks for them */
     PyObject *chosen; /* dict: option (None: the one without a keyword) -> value -> Function */
     Py_buffer table;  /* Kernels of float64, Kernels of float32; each NULL until compiled */
     npy_intp few;     /* batches of up to so many states stay on one thread if not asked for more */

@@ -17,6 +17,7 @@ from armdyn.errors import MethodError, as_names
 from armdyn.quantities import find
 from armdyn.quantities.tasks import Task, cheapest, check_arguments, program_cost
 from armdyn.quantities.users import refusal
+from armdyn.robot.compiled import numbers
 from armdyn.robot.dynamics import Dynamics
 from armdyn.robot.kinematics import Kinematics
 from armdyn.robot.options import Options, checked, warn_if_approximate, with_options
@@ -196,7 +197,7 @@ class Robot(Dynamics, Kinematics):
         if not names:
             return function
         if payload is not None:
-            self._payloads.check(payload, check)
+            self._payloads.check(numbers(payload), check)
         given = [arrays[name] for name in names]
         return lambda *state, **rest: function(*state, *given, **rest)
 
