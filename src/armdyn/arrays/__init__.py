@@ -12,7 +12,7 @@ or number that stands beside arrays; and ``on_host``, the numbers of an array wh
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from importlib import import_module
 from types import ModuleType
 from typing import Any
@@ -33,14 +33,19 @@ TYPES = (  # of arrays: the file here, the module that has the type, and its nam
 NOBODYS = (list, tuple, int, float, np.generic)  # taken for constants beside arrays
 
 _known: dict[type, ModuleType | None] = {}
+_calls: dict[type, Callable[..., Any]] = {}  # of those files, by the types of arrays met so far
 
 
 def answer(path: CarefulPath, values: Sequence[Any], out: Any, threads: Any) -> Any:
     """What a call on arrays of some library gives; NotImplemented if there is none among them."""
-    kinds = set(map(type, values))
-    if len(kinds) == 1:
-        only = library(kinds.pop())
-        return NotImplemented if only is None else only.call(path, values, out, threads)
+    kind = type(values[0])
+    quick = _calls.get(kind)
+    if quick is not None:
+        for value in values:
+            if type(value) is not kind:
+                break
+        else:
+            return quick(path, values, out, threads)
     libraries = {name: library(type(v)) for name, v in zip(path.arguments, values, strict=True)}
     first = next((name for name, found in libraries.items() if found), None)
     if first is None:
@@ -64,7 +69,9 @@ def answer(path: CarefulPath, values: Sequence[Any], out: Any, threads: Any) -> 
 def library(kind: type) -> ModuleType | None:
     """The file here for arrays of that type; None where they are NumPy's or nobody's."""
     if kind not in _known:
-        _known[kind] = _find(kind)
+        found = _known[kind] = _find(kind)
+        if found is not None:
+            _calls[kind] = found.call
     return _known[kind]
 
 

@@ -81,26 +81,26 @@ def call(path: CarefulPath, values: Sequence[Any], out: Any, threads: int | None
     narrow = all(value.dtype == np.float32 for value in values)
     dtype = np.dtype(np.float32 if narrow else np.float64)
     batch = path.batch([value.shape for value in values])
-    rank = len(batch)
+    leading = [f"batch {i}" for i in range(len(batch))]
     given: list[Any] = []
     for k, (value, shape) in enumerate(zip(values, path.takes, strict=True)):
         state = [f"argument {k} {i}" for i in range(len(shape))]
-        leading = value.ndim - len(shape)
-        whole = value.rechunk({leading + i: -1 for i in range(len(shape))})
-        given += [whole, [*range(rank - leading, rank), *state]]
+        before = value.ndim - len(shape)
+        whole = value.rechunk({before + i: -1 for i in range(len(shape))})
+        given += [whole, [*leading[len(batch) - before :], *state]]
     block, sizes = Block(path.quickest, threads), [math.prod(shape) for shape in path.shapes]
     row = path.shapes[0] if len(sizes) == 1 else (sum(sizes),)
     axes = [f"result {i}" for i in range(len(row))]
     token = tokenize(block, *values)
     together = da.blockwise(
         block,
-        [*range(rank), *axes],
+        [*leading, *axes],
         *given,
         name=f"armdyn-{path.name.replace(' ', '-')}-{token}",
         new_axes=dict(zip(axes, row, strict=True)),
         concatenate=True,
         dtype=dtype,
-        meta=np.empty((0,) * (rank + len(row)), dtype),
+        meta=np.empty((0,) * (len(batch) + len(row)), dtype),
     )
     if len(sizes) == 1:
         return together

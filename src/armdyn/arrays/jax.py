@@ -148,7 +148,10 @@ ad.primitive_transposes[call_p] = _transpose
 # Machine code -------------------------------------------------------------------------------
 
 
-HANDLERS = {"cpu": xla.OnCPU, "CUDA": xla.OnGPU}  # by what XLA calls the platform
+HANDLERS: dict[str, type[xla.OnCPU] | type[xla.OnGPU]] = {  # by what XLA calls the platform
+    "cpu": xla.OnCPU,
+    "CUDA": xla.OnGPU,
+}
 _made: dict[str, xla.OnCPU | xla.OnGPU] = {}  # for good: XLA forgets no handler
 
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 import torch
-from torch import Tensor
+from torch import Tensor, from_numpy
 from torch.autograd import forward_ad
 
 from armdyn.arrays import check_devices, cuda, key
@@ -42,9 +42,9 @@ def call(path: CarefulPath, values: Sequence[Tensor], out: Any, threads: int | N
         except (RuntimeError, TypeError):  # gradients, a GPU, a subclass, a type that NumPy lacks
             pass
         else:
-            found = path.quickest(*arrays, threads=threads)
+            found = (path.front() or path)(*arrays, threads=threads)
             if type(found) is np.ndarray:
-                return torch.from_numpy(found)
+                return from_numpy(found)
             return tuple(map(as_tensor, found)) if type(found) is tuple else as_tensor(found)
     check_devices(path, [value.device for value in values])
     if out is not None:
@@ -53,8 +53,8 @@ def call(path: CarefulPath, values: Sequence[Tensor], out: Any, threads: int | N
 
 
 def as_tensor(array: np.ndarray | np.generic) -> Tensor:
-    """A result as a tensor; one of a single number has no memory to share."""
-    return torch.as_tensor(array)
+    """A result as a tensor; a single number has no memory that could be shared."""
+    return from_numpy(array if type(array) is np.ndarray else np.array(array))
 
 
 def like(value: Any, example: Tensor) -> Tensor:
@@ -118,7 +118,7 @@ def into(path: CarefulPath, values: Sequence[Tensor], out: Any, threads: int | N
 def differentiable(path: CarefulPath, values: Sequence[Tensor], threads: int | None) -> Any:
     """The results of a call, by way of what torch differentiates, maps and traces."""
     tensors = alike(path, values)
-    if any(type(tensor) not in PLAIN for tensor in values):
+    if values[0].is_meta or any(type(tensor) not in PLAIN for tensor in values):
         found = tuple(torch.ops.armdyn.call(name_of(path), tensors))
     elif transforming() or forward_ad._current_level >= 0 or _tracked(tensors):
         found = Differentiable.apply(path, threads, *tensors)

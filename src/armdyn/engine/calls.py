@@ -186,7 +186,9 @@ class CarefulPath:
         self.few = int(WORTH_THREADS / self.nanoseconds)
         self.states64: list[State] = []  # not in use by any call
         self.states32: list[State] = []
-        self.front: weakref.ref[Callable[..., Any]] | None = None  # what hands calls on to this
+        self.front: Callable[[], Callable[..., Any] | None] = (
+            NoneType  # that hands on to this
+        )
         self.compile = compile
         self.others: dict[str, Any] = {}  # what arrays of other libraries need of it, by library
         self._choose = None if options is None else options.choose
@@ -215,7 +217,7 @@ class CarefulPath:
         """The results of a call."""
         if named or len(values) != len(self.arguments):
             return self._other_form(values, named, out, threads)
-        if not OURS.issuperset(map(type, values)):
+        if type(values[0]) not in OURS or not OURS.issuperset(map(type, values)):
             answer = elsewhere(self, values, out, threads)
             if answer is not NotImplemented:
                 return answer
@@ -246,7 +248,7 @@ class CarefulPath:
     @property
     def quickest(self) -> Callable[..., Any]:
         """The front, while there is one, else this."""
-        return (self.front and self.front()) or self
+        return self.front() or self
 
     def address(self, kind: str, dtype: np.dtype) -> int:
         """Where a kernel begins; compiles it if this is the first need of it."""
