@@ -14,6 +14,7 @@ from jax.test_util import check_grads  # noqa: E402
 from armdyn import Chain, ModelError, Robot, ShapeError  # noqa: E402
 from armdyn.arrays import jax as room  # noqa: E402
 from armdyn.arrays import xla  # noqa: E402
+from armdyn.engine import calls  # noqa: E402
 from armdyn.quantities import QUANTITIES  # noqa: E402
 from armdyn.quantities.tasks import quantities_of  # noqa: E402
 from tests import fake_gpu  # noqa: E402
@@ -190,3 +191,11 @@ def test_an_error_in_the_handler_for_gpus_is_raised_where_the_user_waits(monkeyp
     robot = Robot(Chain.random(2, "RR", seed=9))
     with pytest.raises(Exception, match="RuntimeError: the GPU does not answer"):
         jax.block_until_ready(robot.gravity(jnp.asarray(STATE["q"])))
+
+
+def test_the_front_in_python_answers_jaxs_arrays_too(monkeypatch):
+    monkeypatch.setattr(calls, "EXTENSION", False)
+    robot = Robot(ROBOT.chain)
+    for _ in range(2):  # the second time there is memory for a state
+        assert isinstance(robot.gravity(jnp.asarray(STATE["q"][0])), jax.Array)
+        assert isinstance(robot.gravity(STATE["q"][0]), np.ndarray)

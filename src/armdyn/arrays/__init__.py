@@ -12,7 +12,7 @@ or number that stands beside arrays; and ``on_host``, the numbers of an array wh
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from importlib import import_module
 from types import ModuleType
 from typing import Any
@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from armdyn.engine import Code, cache
-from armdyn.engine.calls import CarefulPath
+from armdyn.engine.calls import CarefulPath, libraries
 from armdyn.errors import ShapeError
 
 TYPES = (  # of arrays: the file here, the module that has the type, and its name there
@@ -33,28 +33,19 @@ TYPES = (  # of arrays: the file here, the module that has the type, and its nam
 NOBODYS = (list, tuple, int, float, np.generic)  # taken for constants beside arrays
 
 _known: dict[type, ModuleType | None] = {}
-_calls: dict[type, Callable[..., Any]] = {}  # of those files, by the types of arrays met so far
 
 
 def answer(path: CarefulPath, values: Sequence[Any], out: Any, threads: Any) -> Any:
     """What a call on arrays of some library gives; NotImplemented if there is none among them."""
-    kind = type(values[0])
-    quick = _calls.get(kind)
-    if quick is not None:
-        for value in values:
-            if type(value) is not kind:
-                break
-        else:
-            return quick(path, values, out, threads)
-    libraries = {name: library(type(v)) for name, v in zip(path.arguments, values, strict=True)}
-    first = next((name for name, found in libraries.items() if found), None)
+    rooms = {name: library(type(v)) for name, v in zip(path.arguments, values, strict=True)}
+    first = next((name for name, found in rooms.items() if found), None)
     if first is None:
         return NotImplemented
-    mine = libraries[first]
+    mine = rooms[first]
     assert mine is not None
     example = values[path.arguments.index(first)]
     alike = []
-    for (name, found), value in zip(libraries.items(), values, strict=True):
+    for (name, found), value in zip(rooms.items(), values, strict=True):
         if found is None and isinstance(value, NOBODYS):
             value = mine.like(value, example)
         elif found is not mine:
@@ -63,7 +54,7 @@ def answer(path: CarefulPath, values: Sequence[Any], out: Any, threads: Any) -> 
                 "expected arrays of one library"
             )
         alike.append(value)
-    return mine.call(path, alike, out, threads)
+    return mine.call(path, tuple(alike), out, threads)
 
 
 def library(kind: type) -> ModuleType | None:
@@ -71,7 +62,7 @@ def library(kind: type) -> ModuleType | None:
     if kind not in _known:
         found = _known[kind] = _find(kind)
         if found is not None:
-            _calls[kind] = found.call
+            libraries[kind] = found.call  # next time the front in C comes there by itself
     return _known[kind]
 
 

@@ -14,6 +14,7 @@
 
 #include "_call.h"
 
+#include "_exchange.h"
 #include "_march.h"
 #include "_pool.h"
 
@@ -339,6 +340,23 @@ run_singly(const Function *self, const Kernels *kernels, Call *call)
     }
 }
 
+static inline void
+run(const Function *self, const Kernels *kernels, Call *call)
+{
+    if (call->rank == 0)
+        kernels->single((const void *const *)call->in, (void *const *)call->to);
+    else if (call->count <= SINGLY)
+        run_singly(self, kernels, call);
+    else
+        run_batch(self, call, kernels);
+}
+
+void
+run_call(const Function *self, const Kernels *kernels, Call *call)
+{
+    run(self, kernels, call);
+}
+
 /* Answers a call of plain arrays. NULL: it is not one, or an error is set. */
 static PyObject *
 answer_plain(Function *self, Call *call, PyObject *const *values)
@@ -349,18 +367,52 @@ answer_plain(Function *self, Call *call, PyObject *const *values)
     if (!call->threads && !(call->threads = call->count > self->few ? default_threads() : 1))
         return NULL;
     PyObject *results = call->out ? Py_NewRef(call->out) : new_results(self, call);
-    if (!results)
-        return NULL;
-    if (call->rank == 0) {
-        kernels->single((const void *const *)call->in, (void *const *)call->to);
-    }
-    else if (call->count <= SINGLY) {
-        run_singly(self, kernels, call);
-    }
-    else {
-        run_batch(self, call, kernels);
-    }
+    if (results)
+        run(self, kernels, call);
     return results;
+}
+
+static PyObject *libraries; /* dict: type -> what answers calls of arrays of that type, in Python */
+
+/* Answers a call of arrays that all are of the same type, one of another library. NULL: it is not
+   one, or an error is set. */
+static PyObject *
+answer_of_library(Function *self, PyObject *const *values)
+{
+    PyObject *type = (PyObject *)Py_TYPE(values[0]);
+    PyObject *function = libraries ? PyDict_GetItemWithError(libraries, type) : NULL;
+    for (int k = 1; k < self->inputs; k++)
+        if ((PyObject *)Py_TYPE(values[k]) != type)
+            return NULL;
+    PyObject *tuple = function ? PyTuple_New(self->inputs) : NULL;
+    if (!tuple)
+        return NULL;
+    for (int k = 0; k < self->inputs; k++)
+        PyTuple_SET_ITEM(tuple, k, Py_NewRef(values[k]));
+    PyObject *given[] = {self->path, tuple, Py_None, Py_None};
+    Py_INCREF(function);
+    PyObject *results = PyObject_Vectorcall(function, given, 4, NULL);
+    Py_DECREF(function);
+    Py_DECREF(tuple);
+    if (results == Py_NotImplemented)
+        Py_CLEAR(results);
+    return results;
+}
+
+static inline int
+is_of_library(PyObject *value)
+{
+    return !PyArray_CheckExact(value) && !PyList_CheckExact(value) && !PyTuple_CheckExact(value);
+}
+
+/* Answers a call of what is not plain. NULL: it is to be handed on, or an error is set. */
+static PyObject *
+answer_others(Function *self, Call *call, PyObject *const *args, PyObject *names)
+{
+    if (!is_of_library(args[0]))
+        return answer_any_shape(self, call, args);
+    call->rank = 1; /* whatever it is, it is the answer */
+    return names ? NULL : answer_of_library(self, args);
 }
 
 static PyObject *
@@ -381,7 +433,7 @@ function_call(PyObject *callable, PyObject *const *args, size_t nargsf, PyObject
         goto hand_on;
     PyObject *results = answer_plain(self, &call, args);
     if (!results && !PyErr_Occurred())
-        results = answer_any_shape(self, &call, args);
+        results = answer_others(self, &call, args, names);
     if (results)
         return call.out || call.rank ? results : as_numbers(self, results);
     if (PyErr_Occurred())
@@ -525,7 +577,30 @@ static PyTypeObject FunctionType = {
     .tp_getset = function_getset,
 };
 
-static PyMethodDef methods[] = {{"march", march, METH_VARARGS, MARCH_DOC}, {0}};
+static PyObject *
+answer_by(PyObject *Py_UNUSED(module), PyObject *given)
+{
+    if (!PyDict_CheckExact(given)) {
+        PyErr_SetString(PyExc_TypeError, "answer_by(dict)");
+        return NULL;
+    }
+    Py_XSETREF(libraries, Py_NewRef(given));
+    Py_RETURN_NONE;
+}
+
+PyTypeObject *
+function_type(void)
+{
+    return &FunctionType;
+}
+
+static PyMethodDef methods[] = {
+    {"march", march, METH_VARARGS, MARCH_DOC},
+    {"answer_by", answer_by, METH_O,
+     "answer_by(libraries): who answers calls of arrays of other libraries, by their type"},
+    {"exchanged", (PyCFunction)(void (*)(void))exchanged, METH_FASTCALL, EXCHANGED_DOC},
+    {0},
+};
 
 static PyModuleDef module = {
     PyModuleDef_HEAD_INIT,
@@ -559,7 +634,7 @@ PyInit__call(void)
     DOUBLE = PyArray_DescrFromType(NPY_DOUBLE);
     FLOAT = PyArray_DescrFromType(NPY_FLOAT);
     PyObject *self = PyModule_Create(&module);
-    if (!OUT || !THREADS || !self || add_traced_call() < 0 ||
+    if (!OUT || !THREADS || exchange_begin() < 0 || !self || add_traced_call() < 0 ||
         PyModule_AddType(self, &FunctionType) < 0 || PyModule_AddIntMacro(self, INTERFACE) < 0)
         return NULL;
     return self;

@@ -69,6 +69,10 @@ COMPILING = forks.free_in_children(threading.RLock())  # held while a kernel is 
 # Answers a call on other libraries' arrays: of the path, its values, out and threads. Where there
 # are none it says NotImplemented. armdyn.robot puts it here, for the engine knows no library.
 elsewhere: Elsewhere = lambda path, values, out, threads: NotImplemented  # noqa: E731
+# The same by the type of arrays, where all are of the same: the C front looks it up by itself.
+libraries: dict[type, Elsewhere] = {}
+if EXTENSION:
+    _call.answer_by(libraries)
 
 
 class Argument(NamedTuple):
@@ -186,9 +190,7 @@ class CarefulPath:
         self.few = int(WORTH_THREADS / self.nanoseconds)
         self.states64: list[State] = []  # not in use by any call
         self.states32: list[State] = []
-        self.front: Callable[[], Callable[..., Any] | None] = (
-            NoneType  # that hands on to this
-        )
+        self.front: Callable[[], Callable[..., Any] | None] = NoneType  # that hands on to this
         self.compile = compile
         self.others: dict[str, Any] = {}  # what arrays of other libraries need of it, by library
         self._choose = None if options is None else options.choose
