@@ -1,4 +1,4 @@
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from ctypes import Array, c_size_t
 from typing import Any
 
@@ -12,7 +12,7 @@ def march(
     plan: bytes, turns: tuple[Turn, ...], first: int, states: int, most: int, threads: int, /
 ) -> None: ...
 def answer_by(libraries: dict[type, Callable[..., Any]], /) -> None: ...
-def exchanged(function: Function, api: object, values: tuple[Any, ...], /) -> Any: ...
+def exchanged(function: object, api: object, values: Sequence[Any], /) -> Any: ...
 
 class Function:
     def __init__(
