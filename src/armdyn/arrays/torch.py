@@ -1,13 +1,14 @@
 """torch: tensors in, tensors out, with their gradients.
 
-Tensors on the CPU share their memory with NumPy, so the call is NumPy's. Gradients are those of
-``Differentiable``, whose derivatives are compiled functions too, and differentiable in turn. Where
+Tensors on the CPU share their memory with NumPy, so the call is NumPy's. Gradients are
+compiled functions too, and differentiable in turn: see ``Tracked`` and ``Transformed``. Where
 torch traces (``torch.compile``, ``torch.export``, tensors without numbers) the call becomes the
 operator ``armdyn::call``, which torch does not look into.
 """
 
 from __future__ import annotations
 
+import math
 import weakref
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -38,6 +39,16 @@ def _always() -> bool:
 transforming: Callable[[], bool] = getattr(torch._C, "_are_functorch_transforms_active", _always)
 
 
+def transformed() -> bool:
+    """Whether torch may compute more with a call than its results, forward or by torch.func."""
+    return forward_ad._current_level >= 0 or transforming()
+
+
+def tracked(tensors: Sequence[Tensor]) -> bool:
+    """Whether torch keeps what it needs to go backward."""
+    return torch.is_grad_enabled() and any(tensor.requires_grad for tensor in tensors)
+
+
 # torch's table of functions in C, by which calls on plain tensors take less than half the time; it
 # has one since 2.10.
 API = getattr(Tensor, "__dlpack_c_exchange_api__", None)
@@ -46,16 +57,17 @@ exchanged = _call.exchanged if EXTENSION and API is not None else None
 
 def call(path: CarefulPath, values: Sequence[Tensor], out: Any, threads: int | None) -> Any:
     """The results of a call on tensors."""
-    if out is None and forward_ad._current_level < 0 and not transforming():
+    if out is None and not transformed():
         if exchanged is not None and threads is None and type(values[0]) in PLAIN:
             found = exchanged(path.front(), API, values)
             if found is not NotImplemented:
                 return found
         try:
-            arrays = [value.numpy() for value in values]
-        except (RuntimeError, TypeError):  # gradients, a GPU, a subclass, a type that NumPy lacks
-            pass
-        else:
+            elsewhere = values[0].is_cuda or tracked(values)
+            arrays = None if elsewhere else [value.numpy() for value in values]
+        except (RuntimeError, TypeError):  # a subclass, a type that NumPy lacks
+            arrays = None
+        if arrays is not None:
             found = (path.front() or path)(*arrays, threads=threads)
             if type(found) is np.ndarray:
                 return from_numpy(found)
@@ -105,7 +117,7 @@ def into(path: CarefulPath, values: Sequence[Tensor], out: Any, threads: int | N
                 f"out is on {target.device}, {path.arguments[0]} is on {values[0].device}; "
                 "expected arrays on one device"
             )
-    if torch.is_grad_enabled() and any(x.requires_grad for x in (*values, *targets)):
+    if tracked((*values, *targets)):
         raise ShapeError("out is given and an argument requires its gradient; expected no out")
     if values[0].device.type != "cpu" or not {*map(type, (*values, *targets))} <= {*PLAIN}:
         found = differentiable(path, values, threads)
@@ -134,15 +146,13 @@ def differentiable(path: CarefulPath, values: Sequence[Tensor], threads: int | N
     tensors = alike(path, values)
     if values[0].is_meta or any(type(tensor) not in PLAIN for tensor in values):
         found = tuple(torch.ops.armdyn.call(name_of(path), tensors))
-    elif transforming() or forward_ad._current_level >= 0 or _tracked(tensors):
-        found = Differentiable.apply(path, threads, *tensors)
+    elif transformed():
+        found = Transformed.apply(path, threads, *tensors)
+    elif tracked(tensors):
+        found = Tracked.apply(path, threads, *tensors)
     else:
         found = compute(path, tensors, threads)
     return found if len(path.shapes) > 1 else found[0]
-
-
-def _tracked(tensors: Sequence[Tensor]) -> bool:
-    return torch.is_grad_enabled() and any(tensor.requires_grad for tensor in tensors)
 
 
 def alike(path: CarefulPath, values: Sequence[Tensor]) -> list[Tensor]:
@@ -156,10 +166,12 @@ def alike(path: CarefulPath, values: Sequence[Tensor]) -> list[Tensor]:
     narrow = all(value.dtype is NARROW for value in values)
     dtype = NARROW if narrow else WIDE
     batch = path.batch([tuple(value.shape) for value in values], torch.broadcast_shapes)
-    return [
-        value.to(dtype).expand((*batch, *shape))
-        for value, shape in zip(values, path.takes, strict=True)
-    ]
+    found = []
+    for value, shape in zip(values, path.takes, strict=True):
+        whole = (*batch, *shape)
+        typed = value if value.dtype is dtype else value.to(dtype)
+        found.append(typed if typed.shape == whole else typed.expand(whole))
+    return found
 
 
 def compute(
@@ -175,8 +187,27 @@ def compute(
     return tuple(map(as_tensor, found)) if type(found) is tuple else (as_tensor(found),)
 
 
-class Differentiable(torch.autograd.Function):
-    """A call whose gradients are compiled functions. Its tensors are alike."""
+def backward(ctx: Any, *cotangents: Tensor) -> tuple[Tensor | None, ...]:
+    """The cotangents of a call's arguments."""
+    derivative = differentiated(ctx.path, "vjp")
+    return (None, None, *several(derivative, (*ctx.saved_tensors, *cotangents), ctx.threads))
+
+
+class Tracked(torch.autograd.Function):
+    """A call that can be gone through backward, in the way that costs least. Tensors are alike."""
+
+    @staticmethod
+    def forward(ctx: Any, path: CarefulPath, threads: int | None, *tensors: Tensor) -> Any:
+        """The results."""
+        ctx.path, ctx.threads = path, threads
+        ctx.save_for_backward(*tensors)
+        return compute(path, tensors, threads)
+
+    backward = staticmethod(backward)
+
+
+class Transformed(torch.autograd.Function):
+    """A call for torch.func and for forward mode. Its tensors are alike."""
 
     @staticmethod
     def forward(path: CarefulPath, threads: int | None, *tensors: Tensor) -> tuple[Tensor, ...]:
@@ -190,19 +221,14 @@ class Differentiable(torch.autograd.Function):
         ctx.save_for_backward(*tensors)
         ctx.save_for_forward(*tensors)
 
-    @staticmethod
-    def backward(ctx: Any, *cotangents: Tensor) -> tuple[Tensor | None, ...]:
-        """The cotangents of the arguments."""
-        derivative = differentiated(ctx.path, "vjp")
-        return (None, None, *several(derivative, (*ctx.saved_tensors, *cotangents), ctx.threads))
+    backward = staticmethod(backward)
 
     @staticmethod
     def jvp(ctx: Any, *tangents: Tensor | None) -> Any:
         """The tangents of the results."""
         given = zip(tangents[2:], ctx.saved_tensors, strict=True)
         moved = [torch.zeros_like(x) if tangent is None else tangent for tangent, x in given]
-        derivative = differentiated(ctx.path, "jvp")
-        return several(derivative, (*ctx.saved_tensors, *moved), ctx.threads)
+        return several(differentiated(ctx.path, "jvp"), (*ctx.saved_tensors, *moved), ctx.threads)
 
     @staticmethod
     def vmap(
@@ -214,7 +240,7 @@ class Differentiable(torch.autograd.Function):
     ) -> tuple[Any, Any]:
         """One batch axis more, the first."""
         moved = in_front(tensors, dims[2:], info.batch_size)
-        return Differentiable.apply(path, threads, *moved), (0,) * len(path.shapes)
+        return Transformed.apply(path, threads, *moved), (0,) * len(path.shapes)
 
 
 def several(path: CarefulPath, tensors: Sequence[Tensor], threads: int | None) -> tuple[Any, ...]:
@@ -303,12 +329,11 @@ def launch(path: CarefulPath, tensors: Sequence[Tensor]) -> tuple[Tensor, ...]:
     if not batch.numel():
         return results
     rows = []
-    for tensor in tensors:
-        row = tensor[(0,) * len(batch)]
-        if any(tensor.stride()[: len(batch)]):
-            rows.append((tensor.contiguous(), row.numel()))
-        else:  # one row for all
-            rows.append((row.contiguous(), 0))
+    for tensor, shape in zip(tensors, path.takes, strict=True):
+        if batch and not any(tensor.stride()[: len(batch)]):  # one row for all
+            rows.append((tensor[(0,) * len(batch)].contiguous(), 0))
+        else:
+            rows.append((tensor.contiguous(), math.prod(shape)))
     cuda.kernel(path).launch(
         [(tensor.data_ptr(), step) for tensor, step in rows],
         [result.data_ptr() for result in results],

@@ -90,7 +90,7 @@ read_tensors(const Function *self, const Api *api, PyObject *values, Call *call,
     for (int k = 0; k < self->inputs; k++) {
         Tensor tensor;
         PyObject *object = PyTuple_GET_ITEM(values, k);
-        int bare = is_bare(object);
+        int bare = Py_TYPE(object) == Py_TYPE(PyTuple_GET_ITEM(values, 0)) ? is_bare(object) : 0;
         if (bare <= 0)
             return bare;
         if (api->from_object(object, &tensor)) { /* it has no memory, such as a sparse one */
