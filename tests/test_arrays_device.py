@@ -1,4 +1,4 @@
-"""Arrays on a GPU that is there: torch's, CuPy's and JAX's, in and out, where they are installed."""
+"""Arrays on a GPU: torch's, CuPy's and JAX's, in and out, where they and it are there."""
 
 import numpy as np
 import pytest
