@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from functools import wraps
 from inspect import getattr_static
 from types import MethodType
-from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, cast
 
 import numpy as np
 
@@ -17,9 +17,34 @@ from armdyn.quantities.tasks import Task
 if TYPE_CHECKING:
     from armdyn.robot import Robot
 
+
+class Array(Protocol):
+    """An array of any library, as far as a type checker can tell one."""
+
+    @property
+    def shape(self) -> Any:
+        """The lengths of its axes."""
+
+    @property
+    def dtype(self) -> Any:
+        """The type of its numbers."""
+
+
+if TYPE_CHECKING:
+    from typing_extensions import TypeVar  # which type checkers bring along
+
+    A = TypeVar("A", bound=Array, default=np.ndarray)  # what comes in comes out
+else:
+    from typing import TypeVar
+
+    A = TypeVar("A")
+
+Given: TypeAlias = (
+    A | Sequence[Any] | float
+)  # of the latter alone NumPy's arrays come
 Axes = Literal["base", "frame"]
-Out = np.ndarray | None
-Outs = tuple[np.ndarray, ...] | None  # for several results
+Out = Array | None
+Outs = tuple[Array, ...] | None  # for several results
 F = TypeVar("F", bound=Callable[..., Any])
 
 
