@@ -1,6 +1,8 @@
 """torch's tensors in, tensors out: every quantity, gradients, torch.func and torch.compile."""
 
 import functools
+import sys
+import weakref
 
 import numpy as np
 import pytest
@@ -68,6 +70,56 @@ def test_results_of_calls_do_not_share_memory():
     kept = first.clone()
     ROBOT.mass_matrix(q + 1)
     assert torch.equal(first, kept)
+
+
+@pytest.mark.parametrize("quantity", ["gravity", "energy"])
+def test_calls_leave_nothing_behind(quantity):
+    function, tensors = getattr(ROBOT, quantity), tensors_of(quantity)
+    held = function, *tensors
+    for given in (tensors, [x[0] for x in tensors], [x[:, :1] for x in tensors]):
+        before = [sys.getrefcount(each) for each in held]
+        for _ in range(100):
+            try:
+                found = several(function(*given))
+            except ShapeError:
+                continue
+            died = [weakref.ref(each) for each in found]
+            del found
+            assert not any(each() is not None for each in died)
+        assert [sys.getrefcount(each) for each in held] == before
+
+
+def test_plain_tensors_are_exchanged_in_c():
+    if room.exchanged is None:
+        pytest.skip("torch exchanges tensors in C since 2.10, where the C extension is built")
+    q = torch.tensor(STATE["q"])
+    function = ROBOT.gravity
+    function(q)
+    taken = functools.partial(room.exchanged, function, room.API)
+    assert torch.equal(taken((q,)), function(q))
+    other = torch.nn.Parameter(q, requires_grad=False)
+    for refused in (
+        q.T,
+        q[:, ::2],
+        q.half(),
+        q.int(),
+        q[:, :1],
+        q[:0],
+        q.to("meta"),
+        q.to_sparse(),
+    ):
+        assert taken((refused,)) is NotImplemented
+    for refused in (q.clone().requires_grad_(), torch._neg_view(q), q.to("meta"), q.to_sparse()):
+        assert taken((refused,)) is NotImplemented
+    pair = functools.partial(room.exchanged, ROBOT.bias, room.API)
+    ROBOT.bias(q, q)
+    for refused in ((q, q[0]), (q, q.float()), (q, other), (q[:2], q), (q,)):
+        assert pair(refused) is NotImplemented
+    assert room.exchanged(None, room.API, (q,)) is NotImplemented
+    with pytest.raises(TypeError, match=r"exchanged\(function, api, values\)"):
+        room.exchanged(function, room.API)
+    with pytest.raises(ValueError, match="PyCapsule"):
+        room.exchanged(function, 3, (q,))
 
 
 def test_integers_halves_and_mixed_types_are_computed_in_float64():

@@ -9,6 +9,9 @@
    paths give the same results and the same errors. Without this extension calls.py has a front in
    Python, which is slower.
 
+   A call of other libraries' arrays, such as torch's, belongs to armdyn/arrays, which is Python: by
+   their type this path finds there who answers it, once one such call has come by the careful path.
+
    A call with one option more, such as frame="tool0", belongs to another Function. The careful
    path finds that Function the first time and keeps it in a dict, where this path finds it. */
 

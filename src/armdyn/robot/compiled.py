@@ -39,9 +39,7 @@ else:
 
     A = TypeVar("A")
 
-Given: TypeAlias = (
-    A | Sequence[Any] | float
-)  # of the latter alone NumPy's arrays come
+Given: TypeAlias = A | Sequence[Any] | float  # of the latter alone NumPy's arrays come
 Axes = Literal["base", "frame"]
 Out = Array | None
 Outs = tuple[Array, ...] | None  # for several results
