@@ -288,6 +288,15 @@ def test_a_whole_graph_is_compiled_whatever_was_called_before():
         assert torch.equal(found, expected) and torch.equal(q.grad, again.grad)
 
 
+def test_transformations_and_functions_are_compiled_too():
+    q = torch.tensor(STATE["q"])
+    whole = functools.partial(torch.compile, fullgraph=True, backend="aot_eager")
+    assert torch.equal(whole(ROBOT.mass_matrix)(q), ROBOT.mass_matrix(q))
+    assert torch.equal(whole(lambda q: torch.vmap(ROBOT.gravity)(q))(q), ROBOT.gravity(q))
+    slope = whole(lambda q: torch.func.jacrev(ROBOT.gravity)(q))(q[0])
+    np.testing.assert_allclose(slope, ROBOT.derivative("gravity")(STATE["q"][0]), rtol=1e-12)
+
+
 def test_the_operator_keeps_torchs_rules():
     tensors = tensors_of("inverse_dynamics", requires_grad=True)
     name = room.name_of(ROBOT.inverse_dynamics.path)

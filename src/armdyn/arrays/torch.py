@@ -44,6 +44,11 @@ def transformed() -> bool:
     return forward_ad._current_level >= 0 or transforming()
 
 
+def traced(tensors: Sequence[Tensor]) -> bool:
+    """Whether torch wants to know what is done, and the tensors may have no numbers."""
+    return tensors[0].is_meta or any(type(tensor) not in PLAIN for tensor in tensors)
+
+
 def tracked(tensors: Sequence[Tensor]) -> bool:
     """Whether torch keeps what it needs to go backward."""
     return torch.is_grad_enabled() and any(tensor.requires_grad for tensor in tensors)
@@ -144,7 +149,7 @@ def into(path: CarefulPath, values: Sequence[Tensor], out: Any, threads: int | N
 def differentiable(path: CarefulPath, values: Sequence[Tensor], threads: int | None) -> Any:
     """The results of a call, by way of what torch differentiates, maps and traces."""
     tensors = alike(path, values)
-    if values[0].is_meta or any(type(tensor) not in PLAIN for tensor in values):
+    if traced(tensors):
         found = tuple(torch.ops.armdyn.call(name_of(path), tensors))
     elif transformed():
         found = Transformed.apply(path, threads, *tensors)
@@ -179,6 +184,8 @@ def compute(
 ) -> tuple[Tensor, ...]:
     """The results of a call on tensors that are alike, without gradients."""
     first = tensors[0]
+    if traced(tensors):  # below a transformation
+        return tuple(torch.ops.armdyn.call(name_of(path), list(tensors)))
     if first.is_cuda:
         return launch(path, tensors)
     if not first.is_cpu:
