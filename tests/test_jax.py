@@ -161,16 +161,29 @@ def test_the_primitive_runs_without_jit():
 # A GPU that is none -------------------------------------------------------------------------------
 
 
+def all_but_the_stream(ask):
+    """There is none on the CPU, and XLA says so."""
+
+    def answer(frame, place):
+        if place != xla.GET_STREAM:
+            return ask(frame, place)
+        with pytest.raises(RuntimeError, match="XLA does not answer question 10"):
+            ask(frame, place)
+        return 17
+
+    return answer
+
+
 def test_the_handler_for_gpus_reads_xlas_frames(monkeypatch):
     launches = fake_gpu.install(monkeypatch)
     monkeypatch.setitem(room.HANDLERS, "cpu", xla.OnGPU)
     monkeypatch.setattr(room, "_made", {})
-    monkeypatch.setattr(xla, "ask", lambda frame, place: place)
+    monkeypatch.setattr(xla, "ask", all_but_the_stream(xla.ask))
     robot = Robot(Chain.random(2, "RR", seed=8))  # whose handlers XLA does not know yet
     q, qd = (jnp.asarray(STATE[name]) for name in ("q", "qd"))
     found = robot.bias(q, qd[0])
     np.testing.assert_allclose(found, robot.bias(STATE["q"], STATE["qd"][0]), rtol=1e-12)
-    assert launches == [(3, "float64", xla.GET_DEVICE, xla.GET_STREAM, [2, 2])]
+    assert launches == [(3, "float64", 0, 17, [2, 2])]
     kept = room._made  # for XLA may still call them
     assert len(kept) == 1
     test_the_handler_for_gpus_reads_xlas_frames.kept = kept
