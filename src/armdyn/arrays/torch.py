@@ -162,21 +162,21 @@ def differentiable(path: CarefulPath, values: Sequence[Tensor], threads: int | N
 
 def alike(path: CarefulPath, values: Sequence[Tensor]) -> list[Tensor]:
     """The arguments, all of one type and broadcast to the same batch."""
-    for name, value in zip(path.arguments, values, strict=True):
-        if value.dtype.is_complex or value.dtype is torch.bool or value.is_quantized:
+    types = [value.dtype for value in values]
+    for name, found in zip(path.arguments, types, strict=True):
+        if found not in (WIDE, NARROW) and (found.is_complex or found is torch.bool):
             raise ShapeError(
-                f"{name} has dtype {value.dtype}; expected real numbers (float64, float32 or "
-                "integers)"
+                f"{name} has dtype {found}; expected real numbers (float64, float32 or integers)"
             )
-    narrow = all(value.dtype is NARROW for value in values)
-    dtype = NARROW if narrow else WIDE
-    batch = path.batch([tuple(value.shape) for value in values], torch.broadcast_shapes)
-    found = []
-    for value, shape in zip(values, path.takes, strict=True):
-        whole = (*batch, *shape)
-        typed = value if value.dtype is dtype else value.to(dtype)
-        found.append(typed if typed.shape == whole else typed.expand(whole))
-    return found
+    dtype = NARROW if all(found is NARROW for found in types) else WIDE
+    shapes = [tuple(value.shape) for value in values]
+    batch = path.batch(shapes, torch.broadcast_shapes)
+    tensors = []
+    for k, value in enumerate(values):
+        whole = (*batch, *path.takes[k])
+        typed = value if types[k] is dtype else value.to(dtype)
+        tensors.append(typed if shapes[k] == whole else typed.expand(whole))
+    return tensors
 
 
 def compute(
