@@ -332,6 +332,21 @@ def test_a_launch_is_on_the_tensors_device_and_stream(monkeypatch):
     assert found.shape == (0, 2) and len(launches) == 2
 
 
+def test_plain_tensors_are_launched_by_their_addresses(monkeypatch):
+    if room.exchanged is None:
+        pytest.skip("torch exchanges tensors in C since 2.10, where the C extension is built")
+    launches = fake_gpu.install(monkeypatch)
+    robot = Robot(ROBOT.chain)
+    q, qd = (torch.tensor(STATE[name]) for name in ("q", "qd"))
+    found = room.addressed(robot.energy, room.API, (q, qd))
+    for tensor, array in zip(found, robot.energy(STATE["q"], STATE["qd"]), strict=True):
+        np.testing.assert_allclose(tensor, array, rtol=1e-12)
+    found = room.addressed(robot.gravity, room.API, (q[0].float(),))
+    np.testing.assert_allclose(found, robot.gravity(STATE["q"][0]), rtol=1e-5)
+    assert launches == [(3, "float64", 0, 0, [2, 2]), (1, "float32", 0, 0, [2])]
+    assert room.addressed(robot.gravity, room.API, (q.T,)) is NotImplemented
+
+
 # The rest -----------------------------------------------------------------------------------------
 
 

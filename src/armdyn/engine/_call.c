@@ -601,6 +601,7 @@ static PyMethodDef methods[] = {
     {"march", march, METH_VARARGS, MARCH_DOC},
     {"answer_by", answer_by, METH_O,
      "answer_by(libraries): who answers calls of arrays of other libraries, by their type"},
+    {"addressed", (PyCFunction)(void (*)(void))addressed, METH_FASTCALL, ADDRESSED_DOC},
     {"exchanged", (PyCFunction)(void (*)(void))exchanged, METH_FASTCALL, EXCHANGED_DOC},
     {0},
 };

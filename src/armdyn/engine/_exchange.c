@@ -1,13 +1,16 @@
 /* Calls on tensors of a library that exchanges them in C, as torch does (DLPackExchangeAPI, a table of
    functions that stands on the type of its tensors): read where they lie, answered in new tensors.
 
-   It takes what kernels can use as it lies, on the CPU and without gradients. All else is the
-   caller's, who is armdyn/arrays/torch.py. */
+   It takes what kernels can use as it lies, without gradients: on the CPU it runs them, of a GPU it
+   says where all lies. All else is the caller's, who is armdyn/arrays/torch.py. */
 
 #define NO_IMPORT_ARRAY
 #include "_exchange.h"
 
+#include <string.h>
+
 #define CPU 1      /* kDLCPU */
+#define CUDA 2     /* kDLCUDA */
 #define FLOATING 2 /* kDLFloat */
 
 /* From dlpack.h, version 1. */
@@ -83,9 +86,11 @@ ends_with(const Tensor *tensor, int rank, const Shape *shape)
     return 1;
 }
 
-/* Reads the arguments: 1 if they are plain, 0 if not, -1 with an error set. */
+/* Reads the arguments, all of which lie on a device: 1 if they are plain, 0 if not, -1 with an error
+   set. ``where`` becomes the device. */
 static int
-read_tensors(const Function *self, const Api *api, PyObject *values, Call *call, npy_intp *batch)
+read_tensors(const Function *self, const Api *api, PyObject *values, Call *call, npy_intp *batch,
+             Tensor *where)
 {
     for (int k = 0; k < self->inputs; k++) {
         Tensor tensor;
@@ -98,7 +103,10 @@ read_tensors(const Function *self, const Api *api, PyObject *values, Call *call,
             return 0;
         }
         int type = tensor.bits == 64 ? NPY_DOUBLE : NPY_FLOAT;
-        if (tensor.device != CPU || tensor.code != FLOATING || tensor.lanes != 1 ||
+        if (k == 0)
+            *where = tensor;
+        if (tensor.device != where->device || tensor.device_id != where->device_id ||
+            (tensor.device != CPU && tensor.device != CUDA) || tensor.code != FLOATING || tensor.lanes != 1 ||
             (tensor.bits != 64 && tensor.bits != 32) || !is_contiguous(&tensor))
             return 0;
         if (k == 0) {
@@ -126,13 +134,15 @@ complain(void *Py_UNUSED(context), const char *kind, const char *message)
     PyErr_Format(PyExc_RuntimeError, "%s: %s", kind, message);
 }
 
-/* Makes a tensor for the k-th result. */
+/* Makes a tensor for the k-th result, on a device. */
 static Managed *
-new_tensor(const Function *self, const Api *api, Call *call, int k)
+new_tensor(const Function *self, const Api *api, Call *call, int k, const Tensor *where)
 {
     const Shape *shape = &self->shapes[k];
     int64_t lengths[MAX_AXES];
-    Tensor like = {.device = CPU, .code = FLOATING, .lanes = 1, .lengths = lengths};
+    Tensor like = {.code = FLOATING, .lanes = 1, .lengths = lengths};
+    like.device = where->device;
+    like.device_id = where->device_id;
     like.bits = call->type == NPY_DOUBLE ? 64 : 32;
     like.rank = call->rank + shape->rank;
     for (int i = 0; i < call->rank; i++)
@@ -171,43 +181,106 @@ as_objects(const Function *self, const Api *api, Managed **made)
     return results;
 }
 
-PyObject *
-exchanged(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t nargs)
+/* A call that is looked at: by which functions, of what, on which device. */
+typedef struct {
+    Function *function;
+    const Api *api;
+    Call call;
+    npy_intp batch[MAX_AXES];
+    Tensor where;
+    Managed *made[MAX_RESULTS];
+} Exchange;
+
+/* Reads (function, api, values): 1 if kernels can use it as it lies, 0 if not, -1 with an error. */
+static int
+read_exchange(Exchange *all, PyObject *const *args, Py_ssize_t nargs)
 {
     if (nargs != 3 || !PyTuple_Check(args[2])) {
         PyErr_SetString(PyExc_TypeError, "exchanged(function, api, values)");
-        return NULL;
+        return -1;
     }
     if (Py_TYPE(args[0]) != function_type()) /* None, of a function that is no more */
-        Py_RETURN_NOTIMPLEMENTED;
-    Function *self = (Function *)args[0];
-    const Api *api = PyCapsule_GetPointer(args[1], "dlpack_exchange_api");
-    if (!api)
-        return NULL;
-    Call call = {0};
-    npy_intp batch[MAX_AXES];
-    call.batch = batch;
-    if (api->version.major != 1 || !api->from_object || PyTuple_GET_SIZE(args[2]) != self->inputs)
-        Py_RETURN_NOTIMPLEMENTED;
-    int plain = read_tensors(self, api, args[2], &call, batch);
-    if (plain < 0)
-        return NULL;
-    const Kernels *kernels = plain ? kernels_for(self, &call) : NULL;
-    if (!kernels)
-        Py_RETURN_NOTIMPLEMENTED;
-    if (!(call.threads = call.count > self->few ? default_threads() : 1))
-        return NULL;
-    Managed *made[MAX_RESULTS];
-    for (int k = 0; k < self->results; k++) {
-        made[k] = new_tensor(self, api, &call, k);
-        if (!made[k]) {
+        return 0;
+    all->function = (Function *)args[0];
+    all->api = PyCapsule_GetPointer(args[1], "dlpack_exchange_api");
+    if (!all->api)
+        return -1;
+    if (all->api->version.major != 1 || !all->api->from_object ||
+        PyTuple_GET_SIZE(args[2]) != all->function->inputs)
+        return 0;
+    memset(&all->call, 0, sizeof(all->call));
+    all->call.batch = all->batch;
+    return read_tensors(all->function, all->api, args[2], &all->call, all->batch, &all->where);
+}
+
+/* Makes tensors for all results: 0, or -1 with an error set. */
+static int
+new_tensors(Exchange *all)
+{
+    for (int k = 0; k < all->function->results; k++) {
+        all->made[k] = new_tensor(all->function, all->api, &all->call, k, &all->where);
+        if (!all->made[k]) {
             while (k-- > 0)
-                made[k]->deleter(made[k]);
-            return NULL;
+                all->made[k]->deleter(all->made[k]);
+            return -1;
         }
     }
-    run_call(self, kernels, &call);
-    return as_objects(self, api, made);
+    return 0;
+}
+
+PyObject *
+exchanged(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t nargs)
+{
+    Exchange all;
+    int plain = read_exchange(&all, args, nargs);
+    if (plain < 0)
+        return NULL;
+    const Kernels *kernels =
+        plain && all.where.device == CPU ? kernels_for(all.function, &all.call) : NULL;
+    if (!kernels)
+        Py_RETURN_NOTIMPLEMENTED;
+    if (!(all.call.threads = all.call.count > all.function->few ? default_threads() : 1) ||
+        new_tensors(&all) < 0)
+        return NULL;
+    run_call(all.function, kernels, &all.call);
+    return as_objects(all.function, all.api, all.made);
+}
+
+/* Addresses as a tuple of ints, or of pairs with how many numbers lie from row to row. */
+static PyObject *
+addresses(char *const *at, const Shape *shapes, int count, int pairs)
+{
+    PyObject *tuple = PyTuple_New(count);
+    for (int k = 0; tuple && k < count; k++) {
+        PyObject *item = pairs ? Py_BuildValue("(Nn)", PyLong_FromVoidPtr(at[k]), shapes[k].numbers)
+                               : PyLong_FromVoidPtr(at[k]);
+        if (item)
+            PyTuple_SET_ITEM(tuple, k, item);
+        else
+            Py_CLEAR(tuple);
+    }
+    return tuple;
+}
+
+PyObject *
+addressed(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t nargs)
+{
+    Exchange all;
+    void *stream = NULL;
+    int plain = read_exchange(&all, args, nargs);
+    if (plain < 0)
+        return NULL;
+    if (!plain)
+        Py_RETURN_NOTIMPLEMENTED;
+    if (all.api->stream(all.where.device, all.where.device_id, &stream) || new_tensors(&all) < 0)
+        return NULL;
+    Function *self = all.function;
+    PyObject *inputs = addresses(all.call.in, self->arguments, self->inputs, 1);
+    PyObject *outputs = addresses(all.call.to, self->shapes, self->results, 0);
+    PyObject *results = as_objects(self, all.api, all.made);
+    return Py_BuildValue("(N(NNnsiN))", results, inputs, outputs, (Py_ssize_t)all.call.count,
+                         all.call.type == NPY_FLOAT ? "float32" : "float64", all.where.device_id,
+                         PyLong_FromVoidPtr(stream));
 }
 
 int
