@@ -22,6 +22,7 @@ QUANTITIES = [
 ]
 
 RIGHT = """
+from typing import Any
 import numpy as np
 from armdyn.robot import Robot
 
@@ -41,6 +42,19 @@ def use(robot: Robot, q: np.ndarray, out: np.ndarray) -> None:
     reveal_type(robot.energy(q, q))
     reveal_type(robot.pose(q, "tool0"))
     reveal_type(robot.speed_limits)
+    reveal_type(robot.mass_matrix([0.0, 1.0]))
+    reveal_type(robot.bias([0, 1], q, gravity=[0.0, 0, 1]))
+
+class Tensor:
+    shape: tuple[int, ...]
+    dtype: str
+    def __array__(self) -> np.ndarray: return np.zeros(2)
+
+def use_tensors(robot: Robot, t: Tensor) -> None:
+    robot.mass_matrix(t, method="crba", out=t, threads=2)
+    reveal_type(robot.mass_matrix(t))
+    reveal_type(robot.bias(t, [0, 1.0], gravity=t))
+    reveal_type(robot.energy(t, t))
 
 class Own(Robot):
     def pose(
@@ -48,9 +62,9 @@ class Own(Robot):
         q: object,
         frame: str | None = None,
         *,
-        out: np.ndarray | None = None,
+        out: Any = None,
         threads: int | None = None,
-    ) -> np.ndarray:
+    ) -> Any:
         return super().pose(np.zeros(self.n), frame, out=out, threads=threads)
 """
 REVEALED = [
@@ -58,6 +72,11 @@ REVEALED = [
     r"tuple\[numpy\.ndarray\[.*\], numpy\.ndarray\[.*\]\]",
     r"numpy\.ndarray\[.*\]",
     r"numpy\.ndarray\[.*\]",
+    r"numpy\.ndarray\[.*\]",
+    r"numpy\.ndarray\[.*\]",
+    r"right\.Tensor",
+    r"right\.Tensor",
+    r"tuple\[right\.Tensor, right\.Tensor\]",
 ]
 HEAD = """import armdyn, numpy as np
 from armdyn.robot import Robot

@@ -63,6 +63,9 @@ class Code:
         self._loaded: list[jit.LoadedCode] = []
         self.instructions: dict[tuple[str, str], int | None] = {}  # bytes of each kernel
 
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_program": None, "_loaded": []}  # made again where it is needed
+
     def trace(self) -> Program:
         """The program without unused instructions, before any other pass."""
         raise NotImplementedError

@@ -9,15 +9,19 @@
    paths give the same results and the same errors. Without this extension calls.py has a front in
    Python, which is slower.
 
+   A call of other libraries' arrays, such as torch's, belongs to armdyn/arrays, which is Python: by
+   their type this path finds there who answers it, once one such call has come by the careful path.
+
    A call with one option more, such as frame="tool0", belongs to another Function. The careful
    path finds that Function the first time and keeps it in a dict, where this path finds it. */
 
 #include "_call.h"
 
+#include "_exchange.h"
 #include "_march.h"
 #include "_pool.h"
 
-#define INTERFACE 4 /* of what this module offers; armdyn/engine/calls.py expects the same */
+#define INTERFACE 5 /* of what this module offers; armdyn/engine/calls.py expects the same */
 
 #define CACHES 16000000 /* bytes; larger results go past them, see armdyn/program/streams.py */
 #define READABLE (NPY_ARRAY_C_CONTIGUOUS | NPY_ARRAY_ALIGNED)
@@ -339,6 +343,23 @@ run_singly(const Function *self, const Kernels *kernels, Call *call)
     }
 }
 
+static inline void
+run(const Function *self, const Kernels *kernels, Call *call)
+{
+    if (call->rank == 0)
+        kernels->single((const void *const *)call->in, (void *const *)call->to);
+    else if (call->count <= SINGLY)
+        run_singly(self, kernels, call);
+    else
+        run_batch(self, call, kernels);
+}
+
+void
+run_call(const Function *self, const Kernels *kernels, Call *call)
+{
+    run(self, kernels, call);
+}
+
 /* Answers a call of plain arrays. NULL: it is not one, or an error is set. */
 static PyObject *
 answer_plain(Function *self, Call *call, PyObject *const *values)
@@ -349,18 +370,52 @@ answer_plain(Function *self, Call *call, PyObject *const *values)
     if (!call->threads && !(call->threads = call->count > self->few ? default_threads() : 1))
         return NULL;
     PyObject *results = call->out ? Py_NewRef(call->out) : new_results(self, call);
-    if (!results)
-        return NULL;
-    if (call->rank == 0) {
-        kernels->single((const void *const *)call->in, (void *const *)call->to);
-    }
-    else if (call->count <= SINGLY) {
-        run_singly(self, kernels, call);
-    }
-    else {
-        run_batch(self, call, kernels);
-    }
+    if (results)
+        run(self, kernels, call);
     return results;
+}
+
+static PyObject *libraries; /* dict: type -> what answers calls of arrays of that type, in Python */
+
+/* Answers a call of arrays that all are of the same type, one of another library. NULL: it is not
+   one, or an error is set. */
+static PyObject *
+answer_of_library(Function *self, PyObject *const *values)
+{
+    PyObject *type = (PyObject *)Py_TYPE(values[0]);
+    PyObject *function = libraries ? PyDict_GetItemWithError(libraries, type) : NULL;
+    for (int k = 1; k < self->inputs; k++)
+        if ((PyObject *)Py_TYPE(values[k]) != type)
+            return NULL;
+    PyObject *tuple = function ? PyTuple_New(self->inputs) : NULL;
+    if (!tuple)
+        return NULL;
+    for (int k = 0; k < self->inputs; k++)
+        PyTuple_SET_ITEM(tuple, k, Py_NewRef(values[k]));
+    PyObject *given[] = {self->path, tuple, Py_None, Py_None};
+    Py_INCREF(function);
+    PyObject *results = PyObject_Vectorcall(function, given, 4, NULL);
+    Py_DECREF(function);
+    Py_DECREF(tuple);
+    if (results == Py_NotImplemented)
+        Py_CLEAR(results);
+    return results;
+}
+
+static inline int
+is_of_library(PyObject *value)
+{
+    return !PyArray_CheckExact(value) && !PyList_CheckExact(value) && !PyTuple_CheckExact(value);
+}
+
+/* Answers a call of what is not plain. NULL: it is to be handed on, or an error is set. */
+static PyObject *
+answer_others(Function *self, Call *call, PyObject *const *args, PyObject *names)
+{
+    if (!is_of_library(args[0]))
+        return answer_any_shape(self, call, args);
+    call->rank = 1; /* whatever it is, it is the answer */
+    return names ? NULL : answer_of_library(self, args);
 }
 
 static PyObject *
@@ -381,7 +436,7 @@ function_call(PyObject *callable, PyObject *const *args, size_t nargsf, PyObject
         goto hand_on;
     PyObject *results = answer_plain(self, &call, args);
     if (!results && !PyErr_Occurred())
-        results = answer_any_shape(self, &call, args);
+        results = answer_others(self, &call, args, names);
     if (results)
         return call.out || call.rank ? results : as_numbers(self, results);
     if (PyErr_Occurred())
@@ -457,10 +512,13 @@ static void
 function_dealloc(Function *self)
 {
     PyObject_GC_UnTrack(self);
+    if (self->weakrefs)
+        PyObject_ClearWeakRefs((PyObject *)self);
     if (self->table.obj)
         PyBuffer_Release(&self->table);
     Py_XDECREF(self->path);
     Py_XDECREF(self->chosen);
+    Py_XDECREF(self->dict);
     for (int k = 0; k < 2 * RECYCLED * SPARES; k++)
         Py_XDECREF(self->spares[k / SPARES / RECYCLED][k / SPARES % RECYCLED].arrays[k % SPARES]);
     Py_TYPE(self)->tp_free(self);
@@ -473,6 +531,7 @@ function_traverse(Function *self, visitproc visit, void *arg)
 {
     Py_VISIT(self->path);
     Py_VISIT(self->chosen);
+    Py_VISIT(self->dict);
     return 0;
 }
 
@@ -498,7 +557,11 @@ function_doc(Function *self, void *Py_UNUSED(closure))
     return PyObject_GetAttrString(self->path, "__doc__");
 }
 
-static PyGetSetDef function_getset[] = {{"__doc__", (getter)function_doc, NULL, NULL, NULL}, {0}};
+static PyGetSetDef function_getset[] = {
+    {"__doc__", (getter)function_doc, NULL, NULL, NULL},
+    {"__dict__", PyObject_GenericGetDict, NULL, NULL, NULL},
+    {0},
+};
 
 static PyTypeObject FunctionType = {
     PyVarObject_HEAD_INIT(NULL, 0)
@@ -507,6 +570,8 @@ static PyTypeObject FunctionType = {
     .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL,
     .tp_new = function_new,
     .tp_dealloc = (destructor)function_dealloc,
+    .tp_weaklistoffset = offsetof(Function, weakrefs),
+    .tp_dictoffset = offsetof(Function, dict),
     .tp_traverse = (traverseproc)function_traverse,
     .tp_call = PyVectorcall_Call,
     .tp_vectorcall_offset = offsetof(Function, vectorcall),
@@ -515,7 +580,31 @@ static PyTypeObject FunctionType = {
     .tp_getset = function_getset,
 };
 
-static PyMethodDef methods[] = {{"march", march, METH_VARARGS, MARCH_DOC}, {0}};
+static PyObject *
+answer_by(PyObject *Py_UNUSED(module), PyObject *given)
+{
+    if (!PyDict_CheckExact(given)) {
+        PyErr_SetString(PyExc_TypeError, "answer_by(dict)");
+        return NULL;
+    }
+    Py_XSETREF(libraries, Py_NewRef(given));
+    Py_RETURN_NONE;
+}
+
+PyTypeObject *
+function_type(void)
+{
+    return &FunctionType;
+}
+
+static PyMethodDef methods[] = {
+    {"march", march, METH_VARARGS, MARCH_DOC},
+    {"answer_by", answer_by, METH_O,
+     "answer_by(libraries): who answers calls of arrays of other libraries, by their type"},
+    {"addressed", (PyCFunction)(void (*)(void))addressed, METH_FASTCALL, ADDRESSED_DOC},
+    {"exchanged", (PyCFunction)(void (*)(void))exchanged, METH_FASTCALL, EXCHANGED_DOC},
+    {0},
+};
 
 static PyModuleDef module = {
     PyModuleDef_HEAD_INIT,
@@ -524,6 +613,20 @@ static PyModuleDef module = {
     .m_size = -1,
     .m_methods = methods,
 };
+
+/* Gives the type a __call__ that Python can be read of, see traced.py; a call goes to tp_call. */
+static int
+add_traced_call(void)
+{
+    PyObject *traced = PyImport_ImportModule("armdyn.engine.traced");
+    PyObject *call = traced ? PyObject_GetAttrString(traced, "call") : NULL;
+    FunctionType.tp_dict = call ? PyDict_New() : NULL;
+    int done = FunctionType.tp_dict ? PyDict_SetItemString(FunctionType.tp_dict, "__call__", call)
+                                    : -1;
+    Py_XDECREF(call);
+    Py_XDECREF(traced);
+    return done;
+}
 
 PyMODINIT_FUNC
 PyInit__call(void)
@@ -535,8 +638,8 @@ PyInit__call(void)
     DOUBLE = PyArray_DescrFromType(NPY_DOUBLE);
     FLOAT = PyArray_DescrFromType(NPY_FLOAT);
     PyObject *self = PyModule_Create(&module);
-    if (!OUT || !THREADS || !self || PyModule_AddType(self, &FunctionType) < 0 ||
-        PyModule_AddIntMacro(self, INTERFACE) < 0)
+    if (!OUT || !THREADS || exchange_begin() < 0 || !self || add_traced_call() < 0 ||
+        PyModule_AddType(self, &FunctionType) < 0 || PyModule_AddIntMacro(self, INTERFACE) < 0)
         return NULL;
     return self;
 }

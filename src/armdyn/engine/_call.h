@@ -42,6 +42,7 @@ typedef struct {
     int results;      /* the number of results, and their shapes: */
     Shape shapes[MAX_RESULTS];
     Spares spares[2][RECYCLED]; /* of float64, of float32 */
+    PyObject *weakrefs, *dict; /* for others, such as torch.compile, which looks for them */
 } Function;
 
 /* What is known of a call while it is looked at; every reference is borrowed. */
@@ -77,6 +78,13 @@ kernels_for(const Function *self, const Call *call)
 
 /* New arrays for all results, one array or a tuple of them; call->to says where they lie. */
 OURS PyObject *new_results(Function *self, Call *call);
+
+/* Runs the kernels over all states of a call whose memory is known: on its threads, which are one or
+   more, where they are many. */
+OURS void run_call(const Function *self, const Kernels *kernels, Call *call);
+
+/* The type of Function. */
+OURS PyTypeObject *function_type(void);
 
 /* How many threads a large batch has that asks for no number; 0 with an error set. */
 OURS Py_ssize_t default_threads(void);

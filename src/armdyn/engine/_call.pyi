@@ -1,4 +1,4 @@
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from ctypes import Array, c_size_t
 from typing import Any
 
@@ -11,6 +11,9 @@ Turn = tuple[int, int, np.ndarray, np.ndarray]  # kernel, number of inputs, poin
 def march(
     plan: bytes, turns: tuple[Turn, ...], first: int, states: int, most: int, threads: int, /
 ) -> None: ...
+def addressed(function: object, api: object, values: Sequence[Any], /) -> Any: ...
+def answer_by(libraries: dict[type, Callable[..., Any]], /) -> None: ...
+def exchanged(function: object, api: object, values: Sequence[Any], /) -> Any: ...
 
 class Function:
     def __init__(

@@ -20,7 +20,8 @@ path it came by.
   that meets any other call hands it on as it came.
 - The careful path, ``CarefulPath``, takes any call. It converts and broadcasts arrays, spreads a
   batch over threads (armdyn/engine/workers.py; the C front has a quicker way of its own), finds out
-  what arguments by name and options mean, and says what is wrong.
+  what arguments by name and options mean, and says what is wrong. Arrays of other libraries, such
+  as torch's, it hands on to ``elsewhere``.
 
 ``armdyn.info()["call_path"]`` says which front is in use.
 """
@@ -30,7 +31,8 @@ from __future__ import annotations
 import functools
 import math
 import threading
-from collections.abc import Callable, Iterable, Mapping
+import weakref
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from ctypes import CFUNCTYPE, PYFUNCTYPE, byref, c_int64, c_size_t, c_void_p
 from inspect import Parameter, signature
 from types import NoneType
@@ -46,11 +48,12 @@ from armdyn.errors import ShapeError, listed, shorten, whole_number
 try:
     from armdyn.engine import _call
 
-    EXTENSION = _call.INTERFACE == 4  # else it was built from an earlier text, and is left alone
+    EXTENSION = _call.INTERFACE == 5  # else it was built from an earlier text, and is left alone
 except (ImportError, AttributeError):
     EXTENSION = False
 
 Compile = Callable[[str, str], int]
+Elsewhere = Callable[["CarefulPath", Sequence[Any], Any, Any], Any]
 Chosen = dict[str | None, dict[str | bool | None, Callable[..., Any]]]
 
 FLOAT64, FLOAT32 = np.dtype(np.float64), np.dtype(np.float32)
@@ -60,7 +63,16 @@ WORTH_THREADS_IN_C = 4e4  # and where the C front spreads it over its own
 MOST_ARGUMENTS, MOST_RESULTS = 16, 32
 SINGLY = 2  # batches of up to so many states are run by the single kernel, as in _call.h
 ALL = slice(None)
+OURS = frozenset({np.ndarray, list, tuple, float, int, np.float64, np.float32})
 COMPILING = forks.free_in_children(threading.RLock())  # held while a kernel is made
+
+# Answers a call on other libraries' arrays: of the path, its values, out and threads. Where there
+# are none it says NotImplemented. armdyn.robot puts it here, for the engine knows no library.
+elsewhere: Elsewhere = lambda path, values, out, threads: NotImplemented  # noqa: E731
+# The same by the type of arrays, where all are of the same: the C front looks it up by itself.
+libraries: dict[type, Elsewhere] = {}
+if EXTENSION:
+    _call.answer_by(libraries)
 
 
 class Argument(NamedTuple):
@@ -102,7 +114,9 @@ def Function(
             documentation. None: there are no options.
     """
     path = CarefulPath(name, arguments, shapes, compile, options)
-    return front_in_c(path) if EXTENSION else front_in_python(path)
+    front = front_in_c(path) if EXTENSION else front_in_python(path)
+    path.front = weakref.ref(front)
+    return front
 
 
 def front_in_c(path: CarefulPath) -> Callable[..., Any]:
@@ -142,6 +156,7 @@ def front_in_python(path: CarefulPath) -> Callable[..., Any]:
                 return result
         return path(*values, **keywords)
 
+    front.path = path  # type: ignore[attr-defined]
     return functools.update_wrapper(front, path)
 
 
@@ -175,7 +190,9 @@ class CarefulPath:
         self.few = int(WORTH_THREADS / self.nanoseconds)
         self.states64: list[State] = []  # not in use by any call
         self.states32: list[State] = []
-        self._compile = compile
+        self.front: Callable[[], Callable[..., Any] | None] = NoneType  # that hands on to this
+        self.compile = compile
+        self.others: dict[str, Any] = {}  # what arrays of other libraries need of it, by library
         self._choose = None if options is None else options.choose
         self._parameters = parameters_of(arguments, options)
         found = self._parameters.values()
@@ -202,8 +219,12 @@ class CarefulPath:
         """The results of a call."""
         if named or len(values) != len(self.arguments):
             return self._other_form(values, named, out, threads)
+        if type(values[0]) not in OURS or not OURS.issuperset(map(type, values)):
+            answer = elsewhere(self, values, out, threads)
+            if answer is not NotImplemented:
+                return answer
         arrays = [real_array(name, v) for name, v in zip(self.arguments, values, strict=True)]
-        batch = self._batch(arrays)
+        batch = self.batch([array.shape for array in arrays])
         narrow = all(array.dtype.type is np.float32 for array in arrays)
         dtype = FLOAT32 if narrow else FLOAT64
         if threads is not None:
@@ -221,13 +242,23 @@ class CarefulPath:
             return out
         return tuple(targets) if len(targets) > 1 else targets[0]
 
+    @property
+    def path(self) -> CarefulPath:
+        """This, also as an attribute of its front."""
+        return self
+
+    @property
+    def quickest(self) -> Callable[..., Any]:
+        """The front, while there is one, else this."""
+        return self.front() or self
+
     def address(self, kind: str, dtype: np.dtype) -> int:
         """Where a kernel begins; compiles it if this is the first need of it."""
         place = (kind == "batch") + 2 * (dtype is FLOAT32)
         if not self.table[place]:
             with COMPILING:
                 if not self.table[place]:
-                    self.table[place] = self._compile(kind, dtype.name)
+                    self.table[place] = self.compile(kind, dtype.name)
         return self.table[place]
 
     # What came ------------------------------------------------------------------------------
@@ -264,20 +295,23 @@ class CarefulPath:
             return f"{listed(twice)} given twice"
         return f"missing {listed(x for x in self.arguments[count:] if x not in named)}"
 
-    def _batch(self, arrays: list[np.ndarray]) -> Shape:
-        """The batch axes of all arguments, broadcast against each other."""
-        shapes = set()
-        for k, (array, shape) in enumerate(zip(arrays, self.takes, strict=True)):
-            at = array.ndim - len(shape)
-            if at < 0 or array.shape[at:] != shape:
-                raise ShapeError(f"{self.arguments[k]} has shape {array.shape}; {self._expects(k)}")
-            shapes.add(array.shape[:at])
+    def batch(
+        self, shapes: Sequence[Shape], broadcast: Callable[..., Shape] = np.broadcast_shapes
+    ) -> Shape:
+        """The batch axes of all arguments, of these shapes, broadcast against each other."""
+        batches = []  # compared, not hashed, for torch's sizes may be symbols
+        for k, (found, shape) in enumerate(zip(shapes, self.takes, strict=True)):
+            at = len(found) - len(shape)
+            if at < 0 or found[at:] != shape:
+                raise ShapeError(f"{self.arguments[k]} has shape {found}; {self._expects(k)}")
+            batches.append(found[:at])
         try:
-            return shapes.pop() if len(shapes) == 1 else np.broadcast_shapes(*shapes)
-        except ValueError:
-            pairs = zip(self.arguments, arrays, strict=True)
-            found = ", ".join(f"{name} {array.shape}" for name, array in pairs)
-            raise ShapeError(f"batch axes do not broadcast: {found}") from None
+            same = all(each == batches[0] for each in batches)
+            return batches[0] if same else broadcast(*batches)
+        except (ValueError, RuntimeError):  # torch's
+            pairs = zip(self.arguments, shapes, strict=True)
+            told = ", ".join(f"{name} {found}" for name, found in pairs)
+            raise ShapeError(f"batch axes do not broadcast: {told}") from None
 
     def _expects(self, k: int) -> str:
         """What is expected of the k-th argument."""

@@ -17,7 +17,7 @@ from armdyn.errors import MethodError, as_names
 from armdyn.quantities import find
 from armdyn.quantities.tasks import Task, cheapest, check_arguments, program_cost
 from armdyn.quantities.users import refusal
-from armdyn.robot.compiled import Axes
+from armdyn.robot.compiled import Axes, numbers
 from armdyn.robot.dynamics import Dynamics
 from armdyn.robot.influences import Influences
 from armdyn.robot.kinematics import Kinematics
@@ -216,7 +216,7 @@ class Robot(Dynamics, Kinematics, Influences):
         if not names:
             return function
         if payload is not None:
-            self._payloads.check(payload, check)
+            self._payloads.check(numbers(payload), check)
         given = [arrays[name] for name in names]
         return lambda *state, **rest: function(*state, *given, **rest)
 

@@ -2,25 +2,68 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import wraps
 from inspect import getattr_static
 from types import MethodType
-from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, cast
 
 import numpy as np
 
-from armdyn.engine import calls
+from armdyn.engine import calls, traced
 from armdyn.engine import function as compiled_function
 from armdyn.quantities.tasks import Task
 
 if TYPE_CHECKING:
     from armdyn.robot import Robot
 
+
+class Array(Protocol):
+    """An array of any library, as far as a type checker can tell one."""
+
+    @property
+    def shape(self) -> Any:
+        """The lengths of its axes."""
+
+    @property
+    def dtype(self) -> Any:
+        """The type of its numbers."""
+
+
+if TYPE_CHECKING:
+    from typing_extensions import TypeVar  # which type checkers bring along
+
+    A = TypeVar("A", bound=Array, default=np.ndarray)  # what comes in comes out
+else:
+    from typing import TypeVar
+
+    A = TypeVar("A")
+
+Given: TypeAlias = A | Sequence[Any] | float  # of the latter alone NumPy's arrays come
 Axes = Literal["base", "frame"]
-Out = np.ndarray | None
-Outs = tuple[np.ndarray, ...] | None  # for several results
+Out = Array | None
+Outs = tuple[Array, ...] | None  # for several results
 F = TypeVar("F", bound=Callable[..., Any])
+
+
+def elsewhere(path: calls.CarefulPath, values: Sequence[Any], out: Any, threads: Any) -> Any:
+    """Answers calls on other libraries' arrays; the room is imported when the first one comes."""
+    from armdyn import arrays
+
+    calls.elsewhere = arrays.answer  # from now on
+    return arrays.answer(path, values, out, threads)
+
+
+calls.elsewhere = elsewhere
+
+
+def numbers(value: Any) -> Any:
+    """An argument as NumPy reads it, whosever array it is; None where its numbers are not known."""
+    if type(value) in calls.OURS:
+        return value
+    from armdyn import arrays
+
+    return arrays.on_host(value)
 
 
 class Compiled:
@@ -46,12 +89,19 @@ class Compiled:
     def __get__(self, robot: Robot | None, owner: type) -> Callable[..., Any]:
         if robot is None:
             return self.of_class
+        return getattr(robot, self.place(robot))
+
+    @traced.done_while_tracing
+    def place(self, robot: Robot) -> str:
+        """Where the robot has the function; made if it is not there yet."""
         place = self.name  # where Python finds the function next time, before this descriptor
-        if getattr_static(type(robot), self.name) is not self:
-            place = f"Robot.{self.name}"  # a subclass has its own, which calls this by super()
-            if place in robot.__dict__:
-                return robot.__dict__[place]
-        return robot.__dict__.setdefault(place, self.function(robot))
+        if getattr_static(type(robot), self.name) is not self or traced.is_tracing():
+            # A subclass has its own, which calls this by super(). And torch, which has seen that
+            # the robot does not have it, insists on that.
+            place = f"_{self.name}_of_Robot"
+        if place not in robot.__dict__:
+            robot.__dict__.setdefault(place, self.function(robot))
+        return place
 
     def function(self, robot: Robot) -> Callable[..., Any]:
         """The robot's compiled function; an option asks the robot for another one."""

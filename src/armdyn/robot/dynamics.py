@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import numpy as np
-from numpy.typing import ArrayLike
-
 from armdyn.engine.payloads import Check
-from armdyn.robot.compiled import Axes, Out, Outs, compiled
+from armdyn.robot.compiled import A, Axes, Given, Out, Outs, compiled
 
 
 class Dynamics:
@@ -15,106 +12,106 @@ class Dynamics:
     @compiled
     def mass_matrix(
         self,
-        q: ArrayLike,
+        q: Given[A],
         *,
         method: str | None = None,
-        payload: ArrayLike | None = None,
+        payload: Given[A] | None = None,
         payload_frame: str | None = None,
-        parameters: ArrayLike | None = None,
+        parameters: Given[A] | None = None,
         check: Check = "error",
         out: Out = None,
         threads: int | None = None,
-    ) -> np.ndarray:
+    ) -> A:
         """The inertia matrix M(q) with rotors, (..., n) -> (..., n, n)."""
         raise NotImplementedError
 
     @compiled
     def bias(
         self,
-        q: ArrayLike,
-        qd: ArrayLike,
+        q: Given[A],
+        qd: Given[A],
         *,
         method: str | None = None,
-        payload: ArrayLike | None = None,
+        payload: Given[A] | None = None,
         payload_frame: str | None = None,
-        gravity: ArrayLike | None = None,
-        parameters: ArrayLike | None = None,
+        gravity: Given[A] | None = None,
+        parameters: Given[A] | None = None,
         check: Check = "error",
         out: Out = None,
         threads: int | None = None,
-    ) -> np.ndarray:
+    ) -> A:
         """The torque of a motion without acceleration, C(q, qd) qd + g(q) -> (..., n)."""
         raise NotImplementedError
 
     @compiled
     def gravity(
         self,
-        q: ArrayLike,
+        q: Given[A],
         *,
         method: str | None = None,
-        payload: ArrayLike | None = None,
+        payload: Given[A] | None = None,
         payload_frame: str | None = None,
-        gravity: ArrayLike | None = None,
-        parameters: ArrayLike | None = None,
+        gravity: Given[A] | None = None,
+        parameters: Given[A] | None = None,
         check: Check = "error",
         out: Out = None,
         threads: int | None = None,
-    ) -> np.ndarray:
+    ) -> A:
         """The torque g(q) that holds the arm still -> (..., n)."""
         raise NotImplementedError
 
     @compiled
     def christoffel(
         self,
-        q: ArrayLike,
+        q: Given[A],
         *,
         method: str | None = None,
-        payload: ArrayLike | None = None,
+        payload: Given[A] | None = None,
         payload_frame: str | None = None,
-        parameters: ArrayLike | None = None,
+        parameters: Given[A] | None = None,
         check: Check = "error",
         out: Out = None,
         threads: int | None = None,
-    ) -> np.ndarray:
+    ) -> A:
         """Gamma[i, j, k] = 1/2 (dM_ij/dq_k + dM_ik/dq_j - dM_jk/dq_i) -> (..., n, n, n)."""
         raise NotImplementedError
 
     @compiled
     def coriolis_matrix(
         self,
-        q: ArrayLike,
-        qd: ArrayLike,
+        q: Given[A],
+        qd: Given[A],
         *,
         method: str | None = None,
-        payload: ArrayLike | None = None,
+        payload: Given[A] | None = None,
         payload_frame: str | None = None,
-        parameters: ArrayLike | None = None,
+        parameters: Given[A] | None = None,
         check: Check = "error",
         out: Out = None,
         threads: int | None = None,
-    ) -> np.ndarray:
+    ) -> A:
         """C[i, j] = sum over k of Gamma[i, j, k] qd_k, so Mdot - 2 C is skew -> (..., n, n)."""
         raise NotImplementedError
 
     @compiled
     def inverse_dynamics(
         self,
-        q: ArrayLike,
-        qd: ArrayLike,
-        qdd: ArrayLike,
+        q: Given[A],
+        qd: Given[A],
+        qdd: Given[A],
         *,
         method: str | None = None,
         friction: bool = False,
-        payload: ArrayLike | None = None,
+        payload: Given[A] | None = None,
         payload_frame: str | None = None,
-        gravity: ArrayLike | None = None,
-        parameters: ArrayLike | None = None,
+        gravity: Given[A] | None = None,
+        parameters: Given[A] | None = None,
         check: Check = "error",
-        wrench: ArrayLike | None = None,
+        wrench: Given[A] | None = None,
         wrench_frame: str | None = None,
         out: Out = None,
         threads: int | None = None,
-    ) -> np.ndarray:
+    ) -> A:
         """The torque tau of a motion -> (..., n).
 
         ``friction=True`` adds viscous qd + coulomb(sign qd).
@@ -127,22 +124,22 @@ class Dynamics:
     @compiled
     def forward_dynamics(
         self,
-        q: ArrayLike,
-        qd: ArrayLike,
-        tau: ArrayLike,
+        q: Given[A],
+        qd: Given[A],
+        tau: Given[A],
         *,
         method: str | None = None,
         friction: bool = False,
-        payload: ArrayLike | None = None,
+        payload: Given[A] | None = None,
         payload_frame: str | None = None,
-        gravity: ArrayLike | None = None,
-        parameters: ArrayLike | None = None,
+        gravity: Given[A] | None = None,
+        parameters: Given[A] | None = None,
         check: Check = "error",
-        wrench: ArrayLike | None = None,
+        wrench: Given[A] | None = None,
         wrench_frame: str | None = None,
         out: Out = None,
         threads: int | None = None,
-    ) -> np.ndarray:
+    ) -> A:
         """The accelerations qdd that torques tau bring about -> (..., n).
 
         ``friction=True`` takes viscous qd + coulomb(sign qd) off the torques.
@@ -157,36 +154,36 @@ class Dynamics:
     @compiled
     def mass_matrix_derivative(
         self,
-        q: ArrayLike,
+        q: Given[A],
         *,
         method: str | None = None,
-        payload: ArrayLike | None = None,
+        payload: Given[A] | None = None,
         payload_frame: str | None = None,
-        parameters: ArrayLike | None = None,
+        parameters: Given[A] | None = None,
         check: Check = "error",
         out: Out = None,
         threads: int | None = None,
-    ) -> np.ndarray:
+    ) -> A:
         """dM[i, j] / dq[k] at [i, j, k] -> (..., n, n, n)."""
         raise NotImplementedError
 
     @compiled
     def inverse_dynamics_derivatives(
         self,
-        q: ArrayLike,
-        qd: ArrayLike,
-        qdd: ArrayLike,
+        q: Given[A],
+        qd: Given[A],
+        qdd: Given[A],
         *,
         method: str | None = None,
         friction: bool = False,
-        payload: ArrayLike | None = None,
+        payload: Given[A] | None = None,
         payload_frame: str | None = None,
-        gravity: ArrayLike | None = None,
-        parameters: ArrayLike | None = None,
+        gravity: Given[A] | None = None,
+        parameters: Given[A] | None = None,
         check: Check = "error",
         out: Outs = None,
         threads: int | None = None,
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    ) -> tuple[A, A, A]:
         """(dtau/dq, dtau/dqd, dtau/dqdd) of inverse dynamics, (..., n, n) each; a row a torque.
 
         The last one is the inertia matrix. ``friction=True`` adds viscous friction to the diagonal
@@ -197,20 +194,20 @@ class Dynamics:
     @compiled
     def forward_dynamics_derivatives(
         self,
-        q: ArrayLike,
-        qd: ArrayLike,
-        tau: ArrayLike,
+        q: Given[A],
+        qd: Given[A],
+        tau: Given[A],
         *,
         method: str | None = None,
         friction: bool = False,
-        payload: ArrayLike | None = None,
+        payload: Given[A] | None = None,
         payload_frame: str | None = None,
-        gravity: ArrayLike | None = None,
-        parameters: ArrayLike | None = None,
+        gravity: Given[A] | None = None,
+        parameters: Given[A] | None = None,
         check: Check = "error",
         out: Outs = None,
         threads: int | None = None,
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    ) -> tuple[A, A, A]:
         """(dqdd/dq, dqdd/dqd, dqdd/dtau) of forward dynamics, (..., n, n) each; a row a joint.
 
         The last one is the inverse of the inertia matrix. ``friction=True`` takes friction off the
@@ -221,19 +218,19 @@ class Dynamics:
     @compiled
     def inverse_dynamics_second_derivatives(
         self,
-        q: ArrayLike,
-        qd: ArrayLike,
-        qdd: ArrayLike,
+        q: Given[A],
+        qd: Given[A],
+        qdd: Given[A],
         *,
         method: str | None = None,
-        payload: ArrayLike | None = None,
+        payload: Given[A] | None = None,
         payload_frame: str | None = None,
-        gravity: ArrayLike | None = None,
-        parameters: ArrayLike | None = None,
+        gravity: Given[A] | None = None,
+        parameters: Given[A] | None = None,
         check: Check = "error",
         out: Outs = None,
         threads: int | None = None,
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    ) -> tuple[A, A, A, A]:
         """Second derivatives of inverse dynamics, (..., n, n, n) each, friction or not.
 
         At [i, j, k] stands that of tau[i] by (q[j], q[k]), by (q[j], qd[k]), by (qd[j], qd[k]), by
@@ -246,34 +243,34 @@ class Dynamics:
     @compiled
     def energy(
         self,
-        q: ArrayLike,
-        qd: ArrayLike,
+        q: Given[A],
+        qd: Given[A],
         *,
-        payload: ArrayLike | None = None,
+        payload: Given[A] | None = None,
         payload_frame: str | None = None,
-        gravity: ArrayLike | None = None,
-        parameters: ArrayLike | None = None,
+        gravity: Given[A] | None = None,
+        parameters: Given[A] | None = None,
         check: Check = "error",
         out: Outs = None,
         threads: int | None = None,
-    ) -> tuple[np.ndarray, np.ndarray]:
+    ) -> tuple[A, A]:
         """(kinetic with rotors, potential) [J], (...,) each; potential zero at the base origin."""
         raise NotImplementedError
 
     @compiled
     def operational_inertia(
         self,
-        q: ArrayLike,
+        q: Given[A],
         frame: str | None = None,
         *,
         axes: Axes = "base",
-        payload: ArrayLike | None = None,
+        payload: Given[A] | None = None,
         payload_frame: str | None = None,
-        parameters: ArrayLike | None = None,
+        parameters: Given[A] | None = None,
         check: Check = "error",
         out: Out = None,
         threads: int | None = None,
-    ) -> np.ndarray:
+    ) -> A:
         """The inertia that the tip or a named frame shows, (J M^-1 J^T)^-1 with rotors (..., 6, 6).
 
         In a posture where J is singular every number is infinite or NaN. A frame that cannot move
@@ -284,44 +281,44 @@ class Dynamics:
     @compiled
     def operational_inertia_inverse(
         self,
-        q: ArrayLike,
+        q: Given[A],
         frame: str | None = None,
         *,
         axes: Axes = "base",
-        payload: ArrayLike | None = None,
+        payload: Given[A] | None = None,
         payload_frame: str | None = None,
-        parameters: ArrayLike | None = None,
+        parameters: Given[A] | None = None,
         check: Check = "error",
         out: Out = None,
         threads: int | None = None,
-    ) -> np.ndarray:
+    ) -> A:
         """J M^-1 J^T with rotors, for the tip or a named frame, in any posture -> (..., 6, 6)."""
         raise NotImplementedError
 
     @compiled
     def regressor(
         self,
-        q: ArrayLike,
-        qd: ArrayLike,
-        qdd: ArrayLike,
+        q: Given[A],
+        qd: Given[A],
+        qdd: Given[A],
         *,
-        gravity: ArrayLike | None = None,
+        gravity: Given[A] | None = None,
         out: Out = None,
         threads: int | None = None,
-    ) -> np.ndarray:
+    ) -> A:
         """Y with tau = Y @ robot.chain.parameters, rotors and friction apart -> (..., n, 10 n)."""
         raise NotImplementedError
 
     @compiled
     def minimal_regressor(
         self,
-        q: ArrayLike,
-        qd: ArrayLike,
-        qdd: ArrayLike,
+        q: Given[A],
+        qd: Given[A],
+        qdd: Given[A],
         *,
         out: Out = None,
         threads: int | None = None,
-    ) -> np.ndarray:
+    ) -> A:
         """Ymin with tau = Ymin @ robot.minimal_parameters().values, rotors and friction apart.
 
         Shape (..., n, p), a column for each of the p minimal parameters.

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import numpy as np
-from numpy.typing import ArrayLike
-
-from armdyn.robot.compiled import Axes, Out, Outs, compiled
+from armdyn.robot.compiled import A, Axes, Given, Out, Outs, compiled
 
 
 class Kinematics:
@@ -13,21 +10,21 @@ class Kinematics:
 
     @compiled
     def pose(
-        self, q: ArrayLike, frame: str | None = None, *, out: Out = None, threads: int | None = None
-    ) -> np.ndarray:
+        self, q: Given[A], frame: str | None = None, *, out: Out = None, threads: int | None = None
+    ) -> A:
         """The tip, or a named link or frame, in the base frame -> (..., 4, 4)."""
         raise NotImplementedError
 
     @compiled
     def jacobian(
         self,
-        q: ArrayLike,
+        q: Given[A],
         frame: str | None = None,
         *,
         axes: Axes = "base",
         out: Out = None,
         threads: int | None = None,
-    ) -> np.ndarray:
+    ) -> A:
         """Rows vx vy vz wx wy wz of the tip's or a named frame's origin -> (..., 6, n).
 
         ``axes="frame"``: in the axes of that frame, in place of the base's.
@@ -37,28 +34,28 @@ class Kinematics:
     @compiled
     def jacobian_derivative(
         self,
-        q: ArrayLike,
-        qd: ArrayLike,
+        q: Given[A],
+        qd: Given[A],
         frame: str | None = None,
         *,
         axes: Axes = "base",
         out: Out = None,
         threads: int | None = None,
-    ) -> np.ndarray:
+    ) -> A:
         """The rate in time of the Jacobian, in the same axes, dJ/dt -> (..., 6, n)."""
         raise NotImplementedError
 
     @compiled
     def acceleration_bias(
         self,
-        q: ArrayLike,
-        qd: ArrayLike,
+        q: Given[A],
+        qd: Given[A],
         frame: str | None = None,
         *,
         axes: Axes = "base",
         out: Out = None,
         threads: int | None = None,
-    ) -> np.ndarray:
+    ) -> A:
         """The part dJ/dt qd of a frame's acceleration, which is J qdd + dJ/dt qd -> (..., 6).
 
         In base axes that is the acceleration of its origin, then its angular acceleration, at
@@ -69,13 +66,13 @@ class Kinematics:
     @compiled
     def influence(
         self,
-        q: ArrayLike,
+        q: Given[A],
         frame: str | None = None,
         *,
         point: ArrayLike | None = None,
         out: Outs = None,
         threads: int | None = None,
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    ) -> tuple[A, A, A, A]:
         """Kinematic influence coefficients of the tip or a named link or frame, in base axes.
 
         ``point`` (..., 3) is the point of that link or frame in place of its origin [m], in its

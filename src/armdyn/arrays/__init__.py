@@ -1,0 +1,108 @@
+"""Whose arrays? What comes in decides where a call runs, and what comes out.
+
+NumPy's arrays and lists never come here: armdyn/engine answers them. A call on arrays of another
+library is answered with arrays of that library, on the same device. No library is imported for it:
+the type of an array tells whose it is, and then that library is there already.
+
+One file a library: torch, jax, cupy, dask, and dlpack for all others that have ``__dlpack__``. Each
+has ``call``, which answers a call of a compiled function; ``like``, which makes an array of a list
+or number that stands beside arrays; and ``on_host``, the numbers of an array where they are known.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from armdyn.engine import Code, cache
+from armdyn.engine.calls import CarefulPath, libraries
+from armdyn.errors import ShapeError
+
+TYPES = (  # of arrays: the file here, the module that has the type, and its name there
+    ("torch", "torch", "Tensor"),
+    ("jax", "jax", "Array"),
+    ("jax", "jax.core", "Tracer"),
+    ("cupy", "cupy", "ndarray"),
+    ("dask", "dask.array", "Array"),
+)
+NOBODYS = (list, tuple, int, float, np.generic)  # taken for constants beside arrays
+
+_known: dict[type, ModuleType | None] = {}
+
+
+def answer(path: CarefulPath, values: Sequence[Any], out: Any, threads: Any) -> Any:
+    """What a call on arrays of some library gives; NotImplemented if there is none among them."""
+    rooms = {name: library(type(v)) for name, v in zip(path.arguments, values, strict=True)}
+    first = next((name for name, found in rooms.items() if found), None)
+    if first is None:
+        return NotImplemented
+    mine = rooms[first]
+    assert mine is not None
+    example = values[path.arguments.index(first)]
+    alike = []
+    for (name, found), value in zip(rooms.items(), values, strict=True):
+        if found is None and isinstance(value, NOBODYS):
+            value = mine.like(value, example)
+        elif found is not mine:
+            raise ShapeError(
+                f"{first} is {called(example)}, {name} is {called(value)}; "
+                "expected arrays of one library"
+            )
+        alike.append(value)
+    return mine.call(path, tuple(alike), out, threads)
+
+
+def library(kind: type) -> ModuleType | None:
+    """The file here for arrays of that type; None where they are NumPy's or nobody's."""
+    if kind not in _known:
+        found = _known[kind] = _find(kind)
+        if found is not None:
+            libraries[kind] = found.call  # next time the front in C comes there by itself
+    return _known[kind]
+
+
+def _find(kind: type) -> ModuleType | None:
+    for name, module, array in TYPES:
+        there = getattr(sys.modules.get(module), array, None)
+        if isinstance(there, type) and issubclass(kind, there):
+            return import_module(f"armdyn.arrays.{name}")
+    if issubclass(kind, np.ndarray | np.generic):
+        return None
+    if hasattr(kind, "__dlpack__") and hasattr(kind, "__dlpack_device__"):
+        return import_module("armdyn.arrays.dlpack")
+    return None
+
+
+def on_host(value: Any) -> Any:
+    """An argument as NumPy reads it; None where nobody knows its numbers yet."""
+    found = library(type(value))
+    return value if found is None else found.on_host(value)
+
+
+def key(path: CarefulPath, *more: str) -> str:
+    """What a function computes, as a word: the same in every process."""
+    code = path.compile
+    asked = code.question() if isinstance(code, Code) else (str(id(path)),)
+    return cache.key(path.name, *asked, *more)
+
+
+def called(value: object) -> str:
+    """What a value is, in a message: "a torch.Tensor"."""
+    kind = type(value)
+    root = kind.__module__.partition(".")[0]
+    return f"a {kind.__qualname__}" if root == "builtins" else f"a {root}.{kind.__qualname__}"
+
+
+def check_devices(path: CarefulPath, devices: Sequence[object]) -> None:
+    """Refuse arrays that lie on several devices."""
+    for name, device in zip(path.arguments, devices, strict=True):
+        if device != devices[0]:
+            raise ShapeError(
+                f"{path.arguments[0]} is on {devices[0]}, {name} is on {device}; "
+                "expected arrays on one device"
+            )

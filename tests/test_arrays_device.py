@@ -1,0 +1,115 @@
+"""Arrays on a GPU: torch's, CuPy's and JAX's, in and out, where they and it are there."""
+
+import numpy as np
+import pytest
+
+from armdyn import Chain, Robot, ShapeError
+
+RNG = np.random.default_rng(0)
+CHAIN = Chain.random(7, seed=1)
+ROBOT = Robot(CHAIN)
+Q, QD, QDD = RNG.uniform(-3, 3, (3, 1000, 7))
+types = pytest.mark.parametrize("dtype", ["float64", "float32"])
+
+
+@pytest.fixture
+def torch():
+    torch = pytest.importorskip("torch", reason="needs torch")
+    if not torch.cuda.is_available():
+        pytest.skip("needs a GPU that torch can use")
+    return torch
+
+
+@pytest.fixture
+def cupy():
+    cupy = pytest.importorskip("cupy", reason="needs CuPy")
+    try:
+        cupy.cuda.runtime.getDeviceCount()
+    except cupy.cuda.runtime.CUDARuntimeError:
+        pytest.skip("needs a GPU that CuPy can use")
+    return cupy
+
+
+@pytest.fixture
+def jax():
+    jax = pytest.importorskip("jax", reason="needs JAX")
+    if jax.default_backend() != "gpu":
+        pytest.skip("needs a GPU that JAX can use")
+    with jax.enable_x64(True):
+        yield jax
+
+
+# torch --------------------------------------------------------------------------------------------
+
+
+@types
+def test_torch_has_the_bits_of_the_cpu(torch, dtype):
+    state = [x.astype(dtype) for x in (Q, QD, QDD)]
+    given = [torch.tensor(x, device="cuda") for x in state]
+    found = ROBOT.inverse_dynamics(*given)
+    assert found.device == given[0].device
+    assert np.array_equal(found.cpu(), ROBOT.inverse_dynamics(*state))
+    found = ROBOT.bias(given[0].T.contiguous().T, given[1][0], gravity=[0, 0, -1.0])
+    assert np.array_equal(found.cpu(), ROBOT.bias(state[0], state[1][0], gravity=[0, 0, -1.0]))
+    for tensor, array in zip(ROBOT.energy(*given[:2]), ROBOT.energy(*state[:2]), strict=True):
+        assert np.array_equal(tensor.cpu(), array)
+    assert ROBOT.mass_matrix(given[0][0]).shape == (7, 7)
+
+
+def test_torch_on_a_stream_of_its_own(torch):
+    q = torch.tensor(Q, device="cuda")
+    stream = torch.cuda.Stream()
+    with torch.cuda.stream(stream):
+        torch.cuda._sleep(10_000_000)
+        moved = q + 1
+        found = ROBOT.gravity(moved)
+    stream.synchronize()
+    assert np.array_equal(found.cpu(), ROBOT.gravity(Q + 1))
+
+
+def test_torch_goes_backward(torch):
+    q, qd = (torch.tensor(x[:3], device="cuda", requires_grad=True) for x in (Q, QD))
+    assert torch.autograd.gradcheck(ROBOT.bias, (q, qd), nondet_tol=0.0)
+    (ROBOT.gravity(q) ** 2).sum().backward()
+    expected = ROBOT.vjp("gravity")(Q[:3], 2 * ROBOT.gravity(Q[:3]))
+    np.testing.assert_allclose(q.grad.cpu(), expected, rtol=1e-12)
+    compiled = torch.compile(lambda x: ROBOT.gravity(x).sum(), fullgraph=True, backend="aot_eager")
+    assert torch.allclose(compiled(q), ROBOT.gravity(q).sum())
+
+
+def test_torch_on_two_devices_is_an_error(torch):
+    q = torch.tensor(Q)
+    with pytest.raises(ShapeError, match="q is on cuda:0, qd is on cpu; expected arrays on one"):
+        ROBOT.bias(q.cuda(), q)
+
+
+# CuPy ---------------------------------------------------------------------------------------------
+
+
+@types
+def test_cupy_has_the_bits_of_the_cpu(cupy, dtype):
+    q, qd = Q.astype(dtype), QD.astype(dtype)
+    found = ROBOT.bias(cupy.asarray(q), cupy.asarray(qd))
+    assert isinstance(found, cupy.ndarray) and np.array_equal(
+        cupy.asnumpy(found), ROBOT.bias(q, qd)
+    )
+    found = ROBOT.bias(cupy.asarray(q)[::-1], cupy.asarray(qd[0]))
+    assert np.array_equal(cupy.asnumpy(found), ROBOT.bias(q[::-1], qd[0]))
+
+
+# JAX ----------------------------------------------------------------------------------------------
+
+
+@types
+def test_jax_has_the_bits_of_the_cpu(jax, dtype):
+    q, qd = Q.astype(dtype), QD.astype(dtype)
+    found = jax.jit(ROBOT.bias)(jax.numpy.asarray(q), jax.numpy.asarray(qd))
+    assert np.array_equal(found, ROBOT.bias(q, qd))
+    found = jax.vmap(ROBOT.mass_matrix)(jax.numpy.asarray(q))
+    assert np.array_equal(found, ROBOT.mass_matrix(q))
+
+
+def test_jax_goes_backward(jax):
+    found = jax.jit(jax.grad(lambda q: (ROBOT.gravity(q) ** 2).sum()))(jax.numpy.asarray(Q))
+    expected = ROBOT.vjp("gravity")(Q, 2 * ROBOT.gravity(Q))
+    np.testing.assert_allclose(found, expected, rtol=1e-12)
