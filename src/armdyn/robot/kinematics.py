@@ -69,7 +69,7 @@ class Kinematics:
         q: Given[A],
         frame: str | None = None,
         *,
-        point: ArrayLike | None = None,
+        point: Given[A] | None = None,
         out: Outs = None,
         threads: int | None = None,
     ) -> tuple[A, A, A, A]:

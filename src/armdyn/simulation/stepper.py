@@ -16,6 +16,7 @@ from armdyn.engine.payloads import Check, Payloads
 from armdyn.errors import MethodError, ShapeError, SimulationError, shorten, whole_number
 from armdyn.quantities import ARGUMENTS, EACH
 from armdyn.robot import Robot
+from armdyn.robot.compiled import numbers
 from armdyn.simulation import arguments
 from armdyn.simulation.controllers import LAWS
 from armdyn.simulation.step import GAINS, Step, StepKernels
@@ -116,7 +117,7 @@ class Stepper:
             names = tuple(name for name, array in arrays.items() if array is not None)
             given = [array for array in arrays.values() if array is not None]
             if payload is not None:
-                self._payloads.check(payload, check)
+                self._payloads.check(numbers(payload), check)
         function = self._functions.get(names) or self._made(names)
         h, *gains = constants = self._constants_beside(q, qd, action, *given)
         pairs: list[Any] = [None, None]  # one is read while the other is written
