@@ -156,7 +156,7 @@ def seconds_a_byte(size: int) -> float:
 
 def _least(text: str, size: int, turns: int) -> float:
     """The least seconds a turn of a loop on so much memory."""
-    code = jit.LoadedCode(jit.assemble(text), "loop")
+    code = jit.LoadedCode(jit.machine_code(text, "loop"), "loop")
     loop: Callable[..., None] = LOOP(code.address)
     memory = np.zeros(size // 8 + 16)
     place = -(-memory.ctypes.data // 64) * 64

@@ -81,7 +81,7 @@ class Kernel:
     def __init__(self, program: Program, given: Sequence[float]) -> None:
         self.instructions = len(program.instructions)
         text = drivers.single(program, "float64", jit.machine().lanes("float64", widest=jit.BRISK))
-        self._code = jit.LoadedCode(jit.assemble(text + REPEAT), "repeat")
+        self._code = jit.LoadedCode(jit.machine_code(text + REPEAT, "repeat"), "repeat")
         self._loop = LOOP(self._code.address)
         self._given, self.M = np.array(given), np.zeros(program.shapes[0])
         self._in = np.array([self._given.ctypes.data], dtype=np.uintp)

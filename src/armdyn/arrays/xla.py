@@ -143,7 +143,7 @@ class OnCPU:
         )
         self._path = path  # which owns the kernel
         kernel = path.address("batch", FLOAT32 if dtype == "float32" else FLOAT64)
-        self._code = jit.LoadedCode(jit.assemble(made), "handler", {"batch": kernel})
+        self._code = jit.LoadedCode(jit.machine_code(made, "handler"), "handler", {"batch": kernel})
         self.address = self._code.address
 
 

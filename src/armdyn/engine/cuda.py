@@ -15,7 +15,7 @@ from ctypes import byref, c_char_p, c_int, c_size_t, c_uint, c_void_p, create_st
 from struct import Struct
 from typing import Any
 
-from armdyn.engine import cache, fingerprint, forks, image, is_as_imported, jit
+from armdyn.engine import cache, fingerprint, forks, is_as_imported, jit
 from armdyn.errors import DeviceError
 
 LIBRARY = "nvcuda.dll" if sys.platform == "win32" else "libcuda.so.1"
@@ -243,8 +243,7 @@ def _launcher() -> bytes:
     key = cache.key("launch", *fingerprint())
     code = cache.get(key) if is_as_imported() else None
     if code is None:
-        code = jit.assemble(LAUNCH)
-        code = image.flatten(code, "launch") or code
+        code = jit.machine_code(LAUNCH, "launch")
         if is_as_imported():
             cache.put(key, code)
     return code

@@ -90,8 +90,7 @@ def compile(program: Program, kind: str, dtype: str) -> bytes:
         text = drivers.single(program, dtype, machine().lanes(dtype, widest=BRISK))
     else:
         text = drivers.batch(program, dtype, machine().lanes(dtype))
-    code = assemble(text)
-    return image.flatten(code, kind) or code
+    return machine_code(text, kind)
 
 
 def check_size(program: Program, kind: str) -> None:
@@ -140,6 +139,15 @@ def assemble(text: str) -> bytes:
         _target_machine() as target,
     ):
         return bytes(target.emit_object(module))
+
+
+def machine_code(text: str, name: str) -> bytes:
+    """Code of a module in LLVM's language that can be loaded anywhere, to be entered at a function.
+
+    LLVM's own linker, which takes object code, gives up in a process whose memory is far apart.
+    """
+    code = assemble(text)
+    return image.flatten(code, name) or code
 
 
 class LoadedCode:
