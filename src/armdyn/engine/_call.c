@@ -620,9 +620,8 @@ add_traced_call(void)
 {
     PyObject *traced = PyImport_ImportModule("armdyn.engine.traced");
     PyObject *call = traced ? PyObject_GetAttrString(traced, "call") : NULL;
-    FunctionType.tp_dict = call ? PyDict_New() : NULL;
-    int done = FunctionType.tp_dict ? PyDict_SetItemString(FunctionType.tp_dict, "__call__", call)
-                                    : -1;
+    int done = call ? PyDict_SetItemString(FunctionType.tp_dict, "__call__", call) : -1;
+    PyType_Modified(&FunctionType);
     Py_XDECREF(call);
     Py_XDECREF(traced);
     return done;
@@ -638,8 +637,9 @@ PyInit__call(void)
     DOUBLE = PyArray_DescrFromType(NPY_DOUBLE);
     FLOAT = PyArray_DescrFromType(NPY_FLOAT);
     PyObject *self = PyModule_Create(&module);
-    if (!OUT || !THREADS || exchange_begin() < 0 || !self || add_traced_call() < 0 ||
-        PyModule_AddType(self, &FunctionType) < 0 || PyModule_AddIntMacro(self, INTERFACE) < 0)
+    if (!OUT || !THREADS || exchange_begin() < 0 || !self ||
+        PyModule_AddType(self, &FunctionType) < 0 || add_traced_call() < 0 ||
+        PyModule_AddIntMacro(self, INTERFACE) < 0)
         return NULL;
     return self;
 }
