@@ -50,7 +50,8 @@ def test_torch_has_the_bits_of_the_cpu(torch, dtype):
     assert found.device == given[0].device
     assert np.array_equal(found.cpu(), ROBOT.inverse_dynamics(*state))
     found = ROBOT.bias(given[0].T.contiguous().T, given[1][0], gravity=[0, 0, -1.0])
-    assert np.array_equal(found.cpu(), ROBOT.bias(state[0], state[1][0], gravity=[0, 0, -1.0]))
+    down = np.array([0, 0, -1.0], dtype)  # NumPy takes a list for float64
+    assert np.array_equal(found.cpu(), ROBOT.bias(state[0], state[1][0], gravity=down))
     for tensor, array in zip(ROBOT.energy(*given[:2]), ROBOT.energy(*state[:2]), strict=True):
         assert np.array_equal(tensor.cpu(), array)
     assert ROBOT.mass_matrix(given[0][0]).shape == (7, 7)
