@@ -13,6 +13,7 @@ import pytest
 
 from armdyn.algorithms import catalogue
 from armdyn.quantities import tasks
+from tests import durations
 from tests.interpreting import interpret
 
 hypothesis.settings.register_profile("armdyn", deadline=None)  # no test fails for being slow
@@ -23,6 +24,15 @@ if "PYTEST_XDIST_WORKER" not in os.environ:  # the workers inherit it
     folder = tempfile.mkdtemp(prefix="armdyn-tests-")
     os.environ["ARMDYN_CACHE_DIR"] = os.path.join(folder, "cache")
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
+
+
+@pytest.hookimpl(tryfirst=True)  # before pytest leaves out what is marked
+def pytest_collection_modifyitems(items):
+    """Marks tests that take long as sweeps."""
+    long = durations.listed()
+    for item in items:
+        if item.nodeid in long:
+            item.add_marker(pytest.mark.sweep("long"))
 
 
 @pytest.fixture(autouse=True)

@@ -145,7 +145,7 @@ def check(words):
     assert not [name for name in os.listdir() if name.startswith(".armdyn-")]  # half-written
 
 
-@pytest.mark.parametrize("command", cli.COMMANDS)
+@pytest.mark.parametrize("command", [name for name in cli.COMMANDS if name != "verify"])  # long
 def test_each_option_with_each_value_ends_well(command):
     front = FRONTS.get(command, [])
     for name in OPTIONS[command]:
@@ -154,7 +154,7 @@ def test_each_option_with_each_value_ends_well(command):
 
 
 @given(command_line())
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 def test_commands_with_any_options_end_well(words):
     check(words)
 
@@ -167,6 +167,6 @@ def test_any_words_end_well(words):
 
 @pytest.mark.sweep
 @given(command_line())
-@settings(max_examples=3000, deadline=None)
+@settings(max_examples=800, deadline=None)
 def test_many_commands_with_any_options_end_well(words):
     check(words)

@@ -12,7 +12,7 @@ PROJECT = Path(__file__).parent.parent
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
 
 
-@pytest.mark.parametrize("forks", [15, pytest.param(300, marks=pytest.mark.sweep)])
+@pytest.mark.parametrize("forks", [5, pytest.param(60, marks=pytest.mark.sweep)])
 def test_a_child_forked_in_the_middle_of_compiling_compiles_too(forks):
     """Other threads trace, count, compile and drop kernels without a pause."""
     command = [sys.executable, "-m", "tests.forking", str(forks)]

@@ -253,7 +253,7 @@ def run(program, *arguments):
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
-@pytest.mark.parametrize("forks", [15, pytest.param(1000, marks=pytest.mark.sweep)])
+@pytest.mark.parametrize("forks", [15, pytest.param(200, marks=pytest.mark.sweep)])
 def test_a_child_forked_in_the_middle_of_batches_has_a_pool_of_its_own(forks):
     run(FORKS, forks)
 

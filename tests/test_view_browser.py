@@ -18,9 +18,12 @@ from armdyn.view.programs import ALONE, CHOICE
 from tests import browser as chromium
 from tests.browser import Browser
 
-pytestmark = pytest.mark.skipif(
-    chromium.DRIVER is None or chromium.BROWSER is None, reason=chromium.MISSING
-)
+pytestmark = [
+    pytest.mark.skipif(
+        chromium.DRIVER is None or chromium.BROWSER is None, reason=chromium.MISSING
+    ),
+    pytest.mark.sweep,
+]
 STATES = 100
 SAME = 1e-13  # of the largest number
 HOSTILE = "</script><img src=x onerror=document.title='broken'>{{page}}&lt;\"'`$&\u2028\u0000x"
