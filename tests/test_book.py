@@ -4,6 +4,7 @@ import ast
 import dataclasses
 import importlib
 import json
+import math
 import re
 import sys
 from functools import cache
@@ -301,3 +302,11 @@ def test_formulas_are_set_in_pairs_of_braces():
                 key,
                 entry.label,
             )
+
+
+def test_what_is_no_number_holds_nowhere():
+    nothing = evidence.error([1.0, math.nan], [1.0, 2.0])
+    assert evidence.formula([1e-16, nothing]).verdict == "refuted"
+    assert evidence.formula([1e-16, math.nan]).verdict == "refuted"
+    assert evidence.formula([1.0], [1e-16, nothing]).verdict == "unclear"
+    assert evidence.rebuilt([1e-16, math.nan], "it").verdict == "refuted"

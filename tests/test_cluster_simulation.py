@@ -232,6 +232,10 @@ def test_folders_and_options_that_cannot_be_are_refused(tmp_path):
         simulate_to(tmp_path / "new", ROBOT, STARTS, suffix=".txt")
     with pytest.raises(SimulationError, match="states is 0; expected a whole number"):
         simulate_to(tmp_path / "new", ROBOT, STARTS, states=0)
+    for name in ("frictoin", "threads"):
+        with pytest.raises(SimulationError, match=f"simulate_to takes no argument {name}"):
+            simulate_to(tmp_path / "new", ROBOT, STARTS, **{name: 1})
+    assert not (tmp_path / "new").exists()
     with pytest.raises(armdyn.MethodError, match="integrator is 'euler'"):
         simulate_to(tmp_path / "new", ROBOT, STARTS, integrator="euler", suffix=".npz")
 

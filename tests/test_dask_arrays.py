@@ -68,6 +68,11 @@ def test_a_single_state_and_float32():
         assert each == wanted and each.dtype == np.float32
 
 
+def test_no_states_at_all():
+    found = ROBOT.energy(lazy(np.zeros((0, 2)), 2), lazy(np.zeros((0, 2)), 2))
+    assert [each.shape for each in dask.compute(*found)] == [(0,), (0,)]
+
+
 def test_several_results_are_computed_once(monkeypatch):
     seen = []
     monkeypatch.setattr(Block, "__call__", counted(Block.__call__, seen))

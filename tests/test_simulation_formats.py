@@ -8,6 +8,7 @@ import pytest
 
 import armdyn
 from armdyn import ArmdynError, controllers
+from armdyn.simulation import formats
 from armdyn.simulation.results import Result, joined
 
 ROBOT = armdyn.load("two_link")
@@ -124,6 +125,8 @@ def test_without_a_package_it_says_what_to_install(monkeypatch, tmp_path, suffix
     with pytest.raises(ArmdynError, match=message):
         RUNS["one state"]().save(tmp_path / f"run{suffix}")
     assert not list(tmp_path.iterdir())
+    with pytest.raises(ArmdynError, match=message):  # before anything is simulated
+        formats.check_path(tmp_path / f"run{suffix}")
 
 
 def test_without_pandas_it_says_what_to_install(monkeypatch):

@@ -5,7 +5,6 @@ import pytest
 
 import armdyn
 
-pytest.importorskip("armdyn.arrays", reason="arrays of other libraries need armdyn.arrays")
 ROBOT = armdyn.load("two_link")
 STATE = np.random.default_rng(0).uniform(-1, 1, (3, 6, 2))  # q, qd, action
 PARAMETERS = np.linspace(0.8, 1.2, 6)[:, None] * ROBOT.chain.parameters

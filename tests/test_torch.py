@@ -161,6 +161,11 @@ def test_out_takes_the_result():
     assert np.array_equal(pair[0], ROBOT.energy(STATE["q"], STATE["q"])[0])
     with pytest.raises(ShapeError, match="requires its gradient; expected no out"):
         ROBOT.mass_matrix(q.clone().requires_grad_(), out=out)
+    with pytest.raises(ShapeError, match="out has 1 tensors; expected 2"):
+        ROBOT.energy(q, q, out=pair[:1])
+    low = torch.empty(3, 2, 2, dtype=torch.bfloat16)  # a copy of which would be written to
+    with pytest.raises(ShapeError, match="out is torch.bfloat16; expected float32 or float64"):
+        ROBOT.mass_matrix(q.to(torch.bfloat16), out=low)
     with pytest.raises(ShapeError, match="out is array.* expected a tensor"):
         ROBOT.mass_matrix(q, out=np.empty((3, 2, 2)))
     with pytest.raises(ShapeError, match=r"out is float64 \(3, 2\); expected a float64"):

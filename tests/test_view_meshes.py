@@ -223,6 +223,8 @@ def test_no_mesh_is_read_outside_the_arms_folders(secret, file):
         ("http://example.org/cube.stl", "is in no file"),
         ("cube.dae", "that armdyn reads"),
         ("gone.stl", "is not there"),
+        ("file://[x", "is no name of a file"),
+        ("x" * 5000, "is no name of a file"),
         (".", "is not there"),
         ("/dev/zero", "outside the arm's folders"),
     ],

@@ -34,8 +34,9 @@ class Block:
         found = self.function(*arrays, threads=self.threads or 1)
         if len(self.path.shapes) == 1:
             return np.asarray(found)
-        batch = np.ndim(found[0]) - len(self.path.shapes[0])
-        rows = [np.reshape(each, (*np.shape(each)[:batch], -1)) for each in found]
+        batch = np.shape(found[0])[: np.ndim(found[0]) - len(self.path.shapes[0])]
+        pairs = zip(found, self.path.shapes, strict=True)
+        rows = [np.reshape(each, (*batch, math.prod(shape))) for each, shape in pairs]
         return np.concatenate(rows, axis=-1)
 
     @property

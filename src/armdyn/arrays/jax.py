@@ -7,6 +7,7 @@ linear in the direction, and that one transposed is a third. Each has derivative
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Sequence
 from ctypes import cast
 from functools import partial
@@ -19,6 +20,7 @@ from jax.extend.core import Primitive
 from jax.interpreters import ad, batching, mlir
 
 from armdyn.arrays import key, xla
+from armdyn.engine import forks
 from armdyn.engine.calls import CarefulPath
 from armdyn.engine.differentiated import differentiated
 from armdyn.errors import ShapeError, shorten
@@ -153,6 +155,7 @@ HANDLERS: dict[str, type[xla.OnCPU] | type[xla.OnGPU]] = {  # by what XLA calls 
     "CUDA": xla.OnGPU,
 }
 _made: dict[str, xla.OnCPU | xla.OnGPU] = {}  # for good: XLA forgets no handler
+_making = forks.free_in_children(threading.RLock())
 
 
 def _lower(platform: str, context: Any, *operands: Any, function: CarefulPath, along: bool) -> Any:
@@ -163,10 +166,12 @@ def _lower(platform: str, context: Any, *operands: Any, function: CarefulPath, a
 def target(path: CarefulPath, dtype: str, platform: str) -> str:
     """The name under which XLA finds the handler of a function."""
     name = f"armdyn_{key(path, dtype, platform)}"
-    if name not in _made:
-        _made[name] = HANDLERS[platform](path, dtype)
-        capsule = jax.ffi.pycapsule(cast(_made[name].address, xla.HANDLER))
-        jax.ffi.register_ffi_target(name, capsule, platform=platform)
+    with _making:
+        if name not in _made:
+            made = HANDLERS[platform](path, dtype)
+            capsule = jax.ffi.pycapsule(cast(made.address, xla.HANDLER))
+            jax.ffi.register_ffi_target(name, capsule, platform=platform)
+            _made[name] = made
     return name
 
 

@@ -132,6 +132,13 @@ def into(path: CarefulPath, values: Sequence[Tensor], out: Any, threads: int | N
                 f"out is on {target.device}, {path.arguments[0]} is on {values[0].device}; "
                 "expected arrays on one device"
             )
+        if target.dtype not in (NARROW, torch.float64) or target.is_neg():
+            raise ShapeError(
+                f"out is {target.dtype}{' with its sign put off' * target.is_neg()}; expected "
+                "float32 or float64, as it lies in memory"
+            )
+    if len(targets) != len(path.shapes):
+        raise ShapeError(f"out has {len(targets)} tensors; expected {len(path.shapes)}")
     if tracked((*values, *targets)):
         raise ShapeError("out is given and an argument requires its gradient; expected no out")
     if values[0].device.type != "cpu" or not {*map(type, (*values, *targets))} <= {*PLAIN}:
@@ -276,7 +283,7 @@ def in_front(tensors: Sequence[Tensor], dims: Sequence[int | None], size: int) -
 
 # Where torch traces -------------------------------------------------------------------------
 
-_paths: weakref.WeakValueDictionary[str, CarefulPath] = weakref.WeakValueDictionary()
+_paths: dict[str, weakref.WeakSet[CarefulPath]] = {}  # that do the same, by their name
 
 
 def name_of(path: CarefulPath) -> str:
@@ -284,13 +291,13 @@ def name_of(path: CarefulPath) -> str:
     found = path.others.get("torch")
     if found is None:
         found = path.others["torch"] = f"{path.name} {key(path)}"
-    _paths.setdefault(found, path)
+    _paths.setdefault(found, weakref.WeakSet()).add(path)
     return found
 
 
 def named(function: str) -> CarefulPath:
     """The function of that name."""
-    path = _paths.get(function)
+    path = next(iter(_paths.get(function, ())), None)
     if path is None:
         raise ArmdynError(
             f"armdyn::call of {function}, which this process does not have; expected a robot with "
@@ -348,9 +355,9 @@ def launch(path: CarefulPath, tensors: Sequence[Tensor]) -> tuple[Tensor, ...]:
     rows = []
     for tensor, shape in zip(tensors, path.takes, strict=True):
         if batch and not any(tensor.stride()[: len(batch)]):  # one row for all
-            rows.append((tensor[(0,) * len(batch)].contiguous(), 0))
+            rows.append((tensor[(0,) * len(batch)].resolve_neg().contiguous(), 0))
         else:
-            rows.append((tensor.contiguous(), math.prod(shape)))
+            rows.append((tensor.resolve_neg().contiguous(), math.prod(shape)))
     cuda.kernel(path).launch(
         [(tensor.data_ptr(), step) for tensor, step in rows],
         [result.data_ptr() for result in results],

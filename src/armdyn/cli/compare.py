@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 
-from armdyn import comparison
+from armdyn import comparison, view
 from armdyn.cli.arguments import add_robot, finite, items, load_one, whole
 from armdyn.comparison import arms, page
 from armdyn.comparison.rendering import renderables
@@ -60,7 +60,7 @@ def run(arguments: argparse.Namespace) -> None:
     if arguments.plot:
         files.check_picture(arguments.plot)
     if arguments.html:
-        files.check_writable(arguments.html)
+        view.check_path(arguments.html)
     if arguments.plot and len(arguments.robot) > 1:
         raise ArmdynError("--plot draws one arm; --html shows several")
     robots = [load_one(arguments, source) for source in arguments.robot]

@@ -19,12 +19,11 @@ from armdyn.engine import cache, fingerprint, forks, is_as_imported, jit
 from armdyn.errors import DeviceError
 
 LIBRARY = "nvcuda.dll" if sys.platform == "win32" else "libcuda.so.1"
-OPT_IN, CAPABILITY = 97, 75  # attributes of a device: bytes of a block's shared memory, version
+OPT_IN = 97  # attribute of a device: bytes of a block's shared memory
 FREELY = 48 * 1024  # bytes of shared memory that a block has without asking
 MOST_SHARED = 8  # attribute of a function: bytes of shared memory that it asks for
 ERROR_LOG, ERROR_LOG_SIZE = 5, 6  # options of the driver's compiler
 LOG = 2000  # bytes of what it says
-WARP = 32  # threads, which are a block where memory is shared; else two warps are, so that more run
 
 HEAD = "QQQQQQqq"  # what a block of arguments begins with: see LAUNCH
 LAUNCH = """

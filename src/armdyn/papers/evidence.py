@@ -7,6 +7,7 @@ the paper's list has it, and then ``armdyn verify`` says so.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -41,7 +42,14 @@ def error(found: Any, truth: Any) -> float:
     truth = np.asarray(truth)
     largest = float(np.abs(truth).max(initial=0.0))
     apart = float(np.abs(np.asarray(found) - truth).max(initial=0.0))
+    if not math.isfinite(apart):
+        return math.inf  # what is no number is as wrong as can be, and no maximum passes over it
     return apart / largest if largest else apart
+
+
+def worst(errors: Iterable[float]) -> float:
+    """The largest of all errors; one that is no number counts as infinite."""
+    return max(math.inf if math.isnan(each) else each for each in errors)
 
 
 def formula(
@@ -51,11 +59,11 @@ def formula(
 
     A formula that fails is misprinted where it was a slip of the pen, else refuted.
     """
-    wrong = max(printed)
+    wrong = worst(printed)
     if corrected is None:
         word: Word = "right" if wrong < HOLDS else "refuted" if wrong > FAILS else "unclear"
         return Evidence(word, told(wrong), wrong)
-    mended = max(corrected)
+    mended = worst(corrected)
     words = f"printed {told(wrong)}; corrected {told(mended)}"
     if mended > HOLDS or HOLDS < wrong < FAILS:
         return Evidence("unclear", words, wrong, mended)
@@ -65,8 +73,8 @@ def formula(
 
 def rebuilt(errors: Iterable[float], what: str) -> Evidence:
     """What is lost in print, as we rebuilt it: it holds, but the print may have been another."""
-    worst = max(errors)
-    return Evidence("presumed" if worst < HOLDS else "refuted", f"{what} {told(worst)}", worst)
+    most = worst(errors)
+    return Evidence("presumed" if most < HOLDS else "refuted", f"{what} {told(most)}", most)
 
 
 def claim(holds: bool, found: str) -> Evidence:

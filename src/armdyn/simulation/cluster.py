@@ -13,6 +13,7 @@ import re
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from inspect import signature
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from armdyn.errors import ArmdynError, SimulationError, shorten, whole_number
+from armdyn.errors import ArmdynError, SimulationError, listed, shorten, whole_number
 from armdyn.identification.cluster import RETRIES, checked
 from armdyn.output.progress import told
 from armdyn.robot import Robot
@@ -92,6 +93,8 @@ class Work:
             result.save(path)
             return path
         except ArmdynError as error:
+            if path is not None and os.path.exists(path):
+                return path  # by another worker, in the meantime
             return error
 
 
@@ -130,9 +133,12 @@ class ReferencePart:
     def __call__(self, t: float) -> Any:
         """The motion at a time; what is none is left to who asks."""
         answer = self.whole(t)
-        if not isinstance(answer, tuple) or any(np.ndim(part) < 2 for part in answer):
+        if not isinstance(answer, tuple):
             return answer
-        return tuple(_of_states(np.asarray(part), self.rows) for part in answer)
+        return tuple(
+            part if np.ndim(part) < 2 else _of_states(np.asarray(part), self.rows)
+            for part in answer
+        )
 
 
 # On a cluster -------------------------------------------------------------------------------
@@ -188,6 +194,10 @@ def simulate_to(
     """
     if not isinstance(robot, Robot):
         raise TypeError(f"simulate_to takes a Robot, not {type(robot).__name__}; see armdyn.load")
+    strange = options.keys() - signature(simulate).parameters.keys()
+    if strange or "threads" in options:  # a worker has one thread, or as many as it is given
+        found = listed(sorted(strange) or ["threads"])
+        raise SimulationError(f"simulate_to takes no argument {found}; see armdyn.simulate")
     arrays = {name: options.pop(name, None) for name in ("payload", "gravity", "parameters")}
     frame, check = options.get("payload_frame"), options.pop("check", "error")
     given = arguments.given(robot.chain, arrays, frame, check)

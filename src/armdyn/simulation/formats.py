@@ -40,6 +40,7 @@ class Format(NamedTuple):
     write: Callable[[Result, Path], None]
     read: Callable[[Path], Result] | None = None  # None: what is written is not all of it
     folder: bool = False  # whether it is one, else a file
+    needs: Callable[[], Any] = lambda: None  # imports its package, or says how to get it
 
 
 def save(result: Result, path: str | Path) -> None:
@@ -78,6 +79,7 @@ def check_suffix(path: str | Path) -> None:
             f"cannot save to {shorten(str(path))}; expected a name in .npz or .csv, or where their "
             "packages are, .parquet or .zarr"
         )
+    FORMATS[_suffix(path)].needs()
 
 
 def check_path(path: str | Path) -> None:
@@ -253,6 +255,6 @@ def _zarr() -> Any:
 FORMATS = {
     ".npz": Format(_write_npz, _read_npz),
     ".csv": Format(_write_csv),
-    ".parquet": Format(_write_parquet, _read_parquet),
-    ".zarr": Format(_write_zarr, _read_zarr, folder=True),
+    ".parquet": Format(_write_parquet, _read_parquet, needs=_pyarrow),
+    ".zarr": Format(_write_zarr, _read_zarr, folder=True, needs=_zarr),
 }

@@ -34,12 +34,17 @@ class Folders:
         if "\0" in name:
             raise ModelError(f"mesh {shorten(name)} is no name of a file")
         outside = False
-        for root, folder, rest in self._candidates(name):
-            path = (folder / rest).resolve()  # what links lead to counts
-            if not path.is_relative_to(root):
-                outside = True
-            elif path.is_file():
-                return path
+        try:
+            for root, folder, rest in self._candidates(name):
+                path = (folder / rest).resolve()  # what links lead to counts
+                if not path.is_relative_to(root):
+                    outside = True
+                elif path.is_file():
+                    return path
+        except (OSError, RuntimeError, ValueError) as error:  # too long, links in a circle, ...
+            if isinstance(error, ModelError):
+                raise
+            raise ModelError(f"mesh {shorten(name)} is no name of a file") from None
         why = "lies outside the arm's folders" if outside else "is not there"
         raise ModelError(f"mesh {shorten(name)} {why}")
 
