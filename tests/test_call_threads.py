@@ -308,7 +308,8 @@ def test_calls_leave_nothing_behind(front):
         tracemalloc.stop()
     assert end - start < 600 * sys.getsizeof(())  # no object a round
     after = [sys.getrefcount(x) for x in watched]
-    assert max(b - a for a, b in zip(before, after, strict=True)) < 20
+    # Other threads of the process hold None now and then; a leak would be one in each of 600 rounds.
+    assert max(b - a for a, b in zip(before, after, strict=True)) < 100
 
 
 def test_a_function_in_a_cycle_is_collected(front):

@@ -149,7 +149,7 @@ def check(words):
 def test_each_option_with_each_value_ends_well(command):
     front = FRONTS.get(command, [])
     for name in OPTIONS[command]:
-        for word in [*KINDS.get(name, NUMBERS), *WORDS]:
+        for word in [*KINDS.get(name, NUMBERS), *WORDS[len(name) % 3 :: 3]]:  # a third of all words
             check([command, *front, name] if name in FLAGS else [command, *front, name, word])
 
 
