@@ -17,6 +17,9 @@ from sphinx.util import logging
 
 log = logging.getLogger(__name__)
 ACCENTED = re.compile(r"\\(?:dot|ddot|hat|bar) *(?:\\[A-Za-z]+|\w)(?=[_^])")
+LARGER = re.compile(r"\\(?:big|Big|bigg|Bigg)(?![A-Za-z])")  # brackets, which grow by themselves
+ABOVE = re.compile(r"\\frac *(\w)")
+BELOW = re.compile(r"(\\frac\{(?:[^{}]|\{[^{}]*\})*\}) *(\w)")
 FUNCTION = re.compile(r"(\w *)?\\(sin|cos|log|det)(?![A-Za-z])( *(?=[\\\w]))?")
 
 
@@ -52,8 +55,11 @@ def mended(tex: str) -> str:
     """LaTeX as docutils reads it right.
 
     It sets an index under an accented letter, not beside it, unless the letter stands in a group
-    with something else, be it nothing; and it sets no space around the names of functions.
+    with something else, be it nothing; it sets no space around the names of functions; of a
+    fraction it wants both parts in braces; and some words it does not know.
     """
+    tex = LARGER.sub("", tex).replace(r"\dots", r"\ldots").replace("{gathered}", "{matrix}")
+    tex = BELOW.sub(r"\1{\2}", ABOVE.sub(r"\\frac{\1}", tex))
     braced = ACCENTED.sub(lambda found: f"{{{{}}{found[0]}}}", tex)
     return FUNCTION.sub(spaced, braced)
 

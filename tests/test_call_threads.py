@@ -308,7 +308,7 @@ def test_calls_leave_nothing_behind(front):
         tracemalloc.stop()
     assert end - start < 600 * sys.getsizeof(())  # no object a round
     after = [sys.getrefcount(x) for x in watched]
-    # Other threads of the process hold None now and then; a leak would be one in each of 600 rounds.
+    # Other threads hold None now and then; a leak would be one in each of 600 rounds.
     assert max(b - a for a, b in zip(before, after, strict=True)) < 100
 
 

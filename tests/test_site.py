@@ -37,6 +37,11 @@ def test_a_formula_becomes_what_it_says():
     assert "<mi>M</mi>" in made and "<mi>τ</mi>" in made and "¨" in made
 
 
+@pytest.mark.parametrize("tex", [r"\frac12", r"\frac 1{2}", r"\frac{1}2", r"\Big(\frac12\Big)"])
+def test_a_fraction_needs_no_braces(tex):
+    assert "<mfrac><mn>1</mn><mn>2</mn></mfrac>" in typeset(tex)
+
+
 @pytest.mark.parametrize("tex", [r"\dot q_k", r"\hat m_i", r"\dot\omega_0"])
 def test_an_index_stands_beside_an_accented_letter_not_under_it(tex):
     made = typeset(tex)

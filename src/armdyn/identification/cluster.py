@@ -258,7 +258,7 @@ def local(processes: int | None = None) -> Iterator[Client]:
     with (
         config.set({ENVIRONMENT: settings}),
         LocalCluster(
-            n_workers=number, threads_per_worker=1, processes=True, dashboard_address=None
+            n_workers=number, threads_per_worker=1, processes=True, dashboard_address=":0"
         ) as made,
         Client(made) as client,
     ):
