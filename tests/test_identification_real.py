@@ -71,6 +71,19 @@ def test_kr300_predicts_motions_it_has_not_seen(kuka, name):
     assert worse > (check.rms / torque)[:3].max()
 
 
+@pytest.mark.sweep
+@pytest.mark.parametrize("learned", ["B", "C"])
+def test_kr300_predicts_whichever_motion_it_learned_from(learned):
+    """Nothing is made for one pair of logs."""
+    found = armdyn.identify(
+        armdyn.Robot(kr300.chain()), kr300.log(learned), columns=[counterbalance]
+    )
+    for name in {*"ABC"} - {learned}:
+        log = kr300.log(name)
+        torque = np.sqrt((log.tau**2).mean(axis=0))
+        assert (found.validate(log).rms / torque)[:3].max() < 0.10
+
+
 def test_kr300_is_an_arm_that_can_be(kuka):
     found = kuka["robot"].robot.chain
     assert [link.inertia.findings() for link in found.links] == [[]] * 6
