@@ -55,6 +55,19 @@ def interpreted(monkeypatch):
     interpret(monkeypatch)
 
 
+@pytest.fixture(scope="module")
+def client():
+    """A client of two worker processes."""
+    pytest.importorskip("distributed", reason="clusters need armdyn[cluster]")
+    from armdyn.identification import cluster
+
+    with pytest.MonkeyPatch.context() as patch:
+        for name in (*cluster.BLAS, *cluster.MEMORY):  # what the system says goes before
+            patch.delenv(name, raising=False)
+        with cluster.local(2) as made:
+            yield made
+
+
 def pytest_make_parametrize_id(val):
     """The name of an arm, a robot or a method; short plain values as they are written."""
     name = getattr(getattr(val, "chain", val), "name", None)

@@ -50,16 +50,6 @@ def written(path, arrays, parquet):
     return f"{path}.parquet"
 
 
-@pytest.fixture(scope="module")
-def client():
-    pytest.importorskip("distributed", reason="clusters need armdyn[cluster]")
-    with pytest.MonkeyPatch.context() as patch:
-        for name in (*cluster.BLAS, *cluster.MEMORY):  # what the system says goes before
-            patch.delenv(name, raising=False)
-        with cluster.local(2) as made:
-            yield made
-
-
 def assert_same(one, two):
     """Part by part, to 1e-12 of the largest."""
     assert (one.rows == two.rows).all()

@@ -13,7 +13,6 @@ import pytest
 
 import armdyn
 from armdyn import ArmdynError, SimulationError, controllers, trajectories
-from armdyn.identification import cluster
 from armdyn.simulation.cluster import simulate_to
 from armdyn.simulation.results import Result, Violation
 
@@ -57,16 +56,6 @@ CASES = {  # arguments of simulate after the robot
         "tau": controllers.pd([0.1, 0.2], 30, 5),
     },
 }
-
-
-@pytest.fixture(scope="module")
-def client():
-    pytest.importorskip("distributed", reason="clusters need armdyn[cluster]")
-    with pytest.MonkeyPatch.context() as patch:
-        for name in (*cluster.BLAS, *cluster.MEMORY):  # what the system says goes before
-            patch.delenv(name, raising=False)
-        with cluster.local(2) as made:
-            yield made
 
 
 def assert_same(found, expected):
