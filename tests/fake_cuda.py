@@ -16,7 +16,17 @@ device)`` any memory. ``fake.lose()`` makes every later call fail as that of a l
 
 import ctypes
 import threading
-from ctypes import POINTER, c_char_p, c_float, c_int, c_size_t, c_uint, c_uint64, c_void_p
+from ctypes import (
+    POINTER,
+    c_char_p,
+    c_float,
+    c_int,
+    c_size_t,
+    c_ubyte,
+    c_uint,
+    c_uint64,
+    c_void_p,
+)
 from typing import NamedTuple
 
 import numpy as np
@@ -58,6 +68,9 @@ SIGNATURES = {  # of all functions that there are
     "cuMemcpyHtoD_v2": [c_uint64, c_void_p, c_size_t],
     "cuMemcpyDtoH_v2": [c_void_p, c_uint64, c_size_t],
     "cuMemcpyDtoDAsync_v2": [c_uint64, c_uint64, c_size_t, c_void_p],
+    "cuMemsetD8Async": [c_uint64, c_ubyte, c_size_t, c_void_p],
+    "cuStreamCreate": [POINTERS, c_uint],
+    "cuStreamDestroy_v2": [c_void_p],
     "cuMemGetInfo_v2": [POINTER(c_size_t), POINTER(c_size_t)],
     "cuEventCreate": [POINTERS, c_uint],
     "cuEventRecord": [c_void_p, c_void_p],
@@ -87,6 +100,7 @@ class FakeCuda:
         self.modules, self.functions = [], {}  # PTX texts; of functions, the bytes they may have
         self.local = threading.local()  # the context that is current in a thread
         self.allocated = {}
+        self.streams = []  # that were ever created
         for name, types in SIGNATURES.items():
             setattr(self, name, ctypes.CFUNCTYPE(c_int, *types)(self._guarded(name)))
 
@@ -215,6 +229,16 @@ class FakeCuda:
 
     def _cuMemcpyDtoDAsync_v2(self, to, source, size, stream):
         ctypes.memmove(to, source, size)
+
+    def _cuMemsetD8Async(self, to, value, size, stream):
+        ctypes.memset(to, value, size)
+
+    def _cuStreamCreate(self, found, flags):
+        self.streams.append(5000 + len(self.streams))
+        found[0] = self.streams[-1]
+
+    def _cuStreamDestroy_v2(self, stream):
+        assert stream in self.streams
 
     def _cuMemGetInfo_v2(self, free, total):
         free[0] = total[0] = 2**31

@@ -6,6 +6,7 @@ from types import SimpleNamespace
 
 import numpy as np
 
+from armdyn.engine.cuda import DEVICES, Head
 from armdyn.program.interpreter import evaluate
 
 
@@ -13,9 +14,13 @@ class Kernel:
     """As armdyn.engine.gpu.Kernel is called; ``launches`` has what was asked for."""
 
     launches = []
+    heads = (Head * (2 * DEVICES))()  # of which none is ever ready: all launches are Python's
 
     def __init__(self, code, takes, shapes):
         self.program, self.takes, self.shapes = code.program, takes, shapes
+
+    def prepare(self, dtype, device):
+        """There is nothing to be made."""
 
     def launch(self, inputs, outputs, count, dtype, device, stream):
         self.launches.append((count, dtype, device, stream, [step for _, step in inputs]))

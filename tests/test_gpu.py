@@ -1,5 +1,6 @@
 """Launches by a stand-in driver: the whole way from a Program to numbers, and its errors."""
 
+import itertools
 import os
 import signal
 import threading
@@ -15,6 +16,7 @@ from armdyn.program.tape import record
 from armdyn.quantities.tasks import Task
 from armdyn.simulation.step import Step, StepKernels
 from benchmarks import gpu as benchmark
+from benchmarks import soak
 from tests.fake_cuda import FakeCuda
 from tests.on_simulator import compiled, computed, same_bits, states
 
@@ -309,3 +311,38 @@ def test_the_benchmark_measures_and_compares(fake, monkeypatch):
     with card.memory(56) as (place,):
         card.send(np.arange(7.0), place)
         np.testing.assert_array_equal(card.fetch(place, np.empty(7)), np.arange(7.0))
+
+
+@pytest.fixture
+def small_soak(fake, monkeypatch):
+    for module in (benchmark, soak):
+        monkeypatch.setattr(module, "ARM", "two_link")
+    for name, value in {"STATES": 3, "INPUTS": 2, "ROUND": 3}.items():
+        monkeypatch.setattr(soak, name, value)
+    return lambda calls: soak.Soak("driver", 2, 1, calls, 60.0).run()
+
+
+def test_the_soak_compares_every_call(fake, small_soak):
+    report = small_soak(11)
+    assert (report["calls"], report["numbers with other bits"], report["leak"]) == (12, 0, False)
+    assert report["asked"] == ["gravity float32", "bias float64"]
+    assert len(fake.launches) == 2 * 6 + 12  # those before the gate, and the counted ones
+    assert {launch.stream for launch in fake.launches} == {*fake.streams} and len(fake.streams) == 2
+    assert fake.fault is None and not fake.allocated
+
+
+def test_the_soak_notices_a_launch_that_was_none(fake, small_soak, monkeypatch):
+    launch, numbers = gpu.Kernel.launch, itertools.count()
+
+    def forgetful(self, *given):
+        if next(numbers) != 14:
+            launch(self, *given)
+
+    monkeypatch.setattr(gpu.Kernel, "launch", forgetful)
+    assert small_soak(12)["numbers with other bits"] == 6
+
+
+def test_the_soak_says_what_the_driver_says(fake, small_soak):
+    fake.lose()
+    with pytest.raises(DeviceError, match="the GPU no longer answers"):
+        small_soak(12)

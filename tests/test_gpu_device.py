@@ -1,7 +1,5 @@
 """What only a real GPU can tell; where there is none, these tests are left out."""
 
-import subprocess
-import sys
 import threading
 
 import numpy as np
@@ -11,6 +9,7 @@ import armdyn
 from armdyn import DeviceError
 from armdyn.engine import cuda, gpu
 from benchmarks.gpu import Card, Question, differing, simulated
+from benchmarks.soak import PROCESSES, said
 
 pytestmark = pytest.mark.skipif(not gpu.available(), reason="no GPU here")
 
@@ -81,36 +80,10 @@ def test_a_device_that_is_not_there_is_named():
         Question("gravity").kernel.launch([(0, 7)], [0], 1, "float32", count, 0)
 
 
-LOST = """
-import numpy as np
-from armdyn import DeviceError
-from benchmarks.gpu import Card, Question
-card, asked = Card(0), Question("gravity")
-try:
-    for _ in range(3):
-        asked.kernel.launch([(64, 7)], [64], 32, "float32", 0, 0)
-        card.wait()
-except DeviceError as trouble:
-    print(trouble)
-"""
-FORKED = """
-import os
-from armdyn import DeviceError
-from benchmarks.gpu import Card, Question
-card, asked = Card(0), Question("gravity")
-if os.fork() == 0:
-    try:
-        asked.kernel.launch([(0, 7)], [0], 1, "float32", 0, 0)
-    except DeviceError as trouble:
-        print(trouble, flush=True)
-    os._exit(0)
-os.wait()
-"""
-
-
-@pytest.mark.parametrize(
-    ("code", "message"), [(LOST, "the GPU no longer answers"), (FORKED, "was forked from one that")]
-)
-def test_processes_that_cannot_go_on_say_so(code, message):
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
-    assert message in done.stdout, done.stderr
+@pytest.mark.parametrize("name", PROCESSES)
+def test_processes_that_cannot_go_on_say_so(name):
+    if "torch" in name:
+        torch = pytest.importorskip("torch", reason="needs torch")
+        if not torch.cuda.is_available():
+            pytest.skip("needs a GPU that torch can use")
+    assert PROCESSES[name][1] in said(name)

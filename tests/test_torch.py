@@ -9,13 +9,16 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="needs torch (CPU: 190 MB to fetch, 750 MB on disk)")
 
-from armdyn import Chain, ModelError, Robot, ShapeError  # noqa: E402
+from armdyn import Chain, DeviceError, ModelError, Robot, ShapeError  # noqa: E402
+from armdyn.arrays import cuda  # noqa: E402
 from armdyn.arrays import torch as room  # noqa: E402
-from armdyn.engine import calls  # noqa: E402
+from armdyn.engine import calls, gpu  # noqa: E402
+from armdyn.engine import cuda as cuda_driver  # noqa: E402
 from armdyn.quantities import QUANTITIES  # noqa: E402
 from armdyn.quantities.tasks import quantities_of  # noqa: E402
 from tests import fake_gpu  # noqa: E402
 from tests.arms import with_rotors  # noqa: E402
+from tests.fake_cuda import FakeCuda  # noqa: E402
 
 pytestmark = pytest.mark.filterwarnings("ignore:`torch.jit.script`:DeprecationWarning")  # torch's
 ROBOT = Robot(with_rotors(Chain.random(2, "RP", seed=3)))
@@ -343,13 +346,49 @@ def test_plain_tensors_are_launched_by_their_addresses(monkeypatch):
     launches = fake_gpu.install(monkeypatch)
     robot = Robot(ROBOT.chain)
     q, qd = (torch.tensor(STATE[name]) for name in ("q", "qd"))
-    found = room.addressed(robot.energy, room.API, (q, qd))
+    found = launched(robot.energy, q, qd)
     for tensor, array in zip(found, robot.energy(STATE["q"], STATE["qd"]), strict=True):
         np.testing.assert_allclose(tensor, array, rtol=1e-12)
-    found = room.addressed(robot.gravity, room.API, (q[0].float(),))
+    found = launched(robot.gravity, q[0].float())
     np.testing.assert_allclose(found, robot.gravity(STATE["q"][0]), rtol=1e-5)
     assert launches == [(3, "float64", 0, 0, [2, 2]), (1, "float32", 0, 0, [2])]
-    assert room.addressed(robot.gravity, room.API, (q.T,)) is NotImplemented
+    assert launched(robot.gravity, q.T) is NotImplemented
+    with pytest.raises(TypeError, match=r"launched\(function, api, values, kernel\)"):
+        room._call.launched(robot.gravity, room.API, (q,))
+
+
+def launched(function, *tensors):
+    """A call on tensors as if they were on a GPU."""
+    return room._call.launched(function, room.API, tensors, cuda.kernel(function.path))
+
+
+def test_launches_on_a_device_that_was_used_are_not_pythons(monkeypatch):
+    """The driver is a stand-in, whose memory is that of the process."""
+    if room.exchanged is None:
+        pytest.skip("torch exchanges tensors in C since 2.10, where the C extension is built")
+    fake = FakeCuda()
+    fake.install(monkeypatch)
+    fake.allow_address(2**16, 2**47 - 2**16)  # all that there is
+    robot = Robot(ROBOT.chain)
+    for dtype in ("float64", "float32"):
+        state = [STATE[name].astype(dtype) for name in ("q", "qd")]
+        tensors = [*map(torch.tensor, state)]
+        expected = robot.energy(*state)
+        launched(robot.energy, *tensors)
+        with monkeypatch.context() as patch:
+            patch.setattr(gpu.Kernel, "launch", None)
+            for count in (3, 1):
+                found = launched(robot.energy, *(x[:count] for x in tensors))
+                for tensor, array in zip(found, expected, strict=True):
+                    assert np.array_equal(tensor, array[:count])
+    assert fake.fault is None
+    assert [launch.grid for launch in fake.launches] == [1] * 6
+    fake.lose()
+    with pytest.raises(DeviceError, match="CUDA_ERROR_LAUNCH_FAILED: the GPU no longer answers"):
+        launched(robot.energy, *tensors)
+    cuda_driver._leave_behind()  # as in a forked process
+    with pytest.raises(DeviceError, match="was forked from one that uses the GPU"):
+        launched(robot.energy, *tensors)
 
 
 # The rest -----------------------------------------------------------------------------------------

@@ -60,21 +60,14 @@ API = getattr(Tensor, "__dlpack_c_exchange_api__", None)
 exchanged = _call.exchanged if EXTENSION and API is not None else None
 
 
-def addressed(function: Any, api: Any, values: Sequence[Tensor]) -> Any:
-    """The results of a call on plain tensors of a GPU, or NotImplemented."""
-    found = _call.addressed(function, api, values)
-    if found is NotImplemented:
-        return found
-    results, launch = found
-    cuda.kernel(function.path).launch(*launch)
-    return results
-
-
 def call(path: CarefulPath, values: Sequence[Tensor], out: Any, threads: int | None) -> Any:
     """The results of a call on tensors."""
     if out is None and not transformed():
         if exchanged is not None and threads is None and type(values[0]) in PLAIN:
-            found = (addressed if values[0].is_cuda else exchanged)(path.front(), API, values)
+            if values[0].is_cuda:
+                found = _call.launched(path.front(), API, values, cuda.kernel(path))
+            else:
+                found = exchanged(path.front(), API, values)
             if found is not NotImplemented:
                 return found
         try:

@@ -21,7 +21,7 @@
 #include "_march.h"
 #include "_pool.h"
 
-#define INTERFACE 5 /* of what this module offers; armdyn/engine/calls.py expects the same */
+#define INTERFACE 6 /* of what this module offers; armdyn/engine/calls.py expects the same */
 
 #define CACHES 16000000 /* bytes; larger results go past them, see armdyn/program/streams.py */
 #define READABLE (NPY_ARRAY_C_CONTIGUOUS | NPY_ARRAY_ALIGNED)
@@ -601,8 +601,8 @@ static PyMethodDef methods[] = {
     {"march", march, METH_VARARGS, MARCH_DOC},
     {"answer_by", answer_by, METH_O,
      "answer_by(libraries): who answers calls of arrays of other libraries, by their type"},
-    {"addressed", (PyCFunction)(void (*)(void))addressed, METH_FASTCALL, ADDRESSED_DOC},
     {"exchanged", (PyCFunction)(void (*)(void))exchanged, METH_FASTCALL, EXCHANGED_DOC},
+    {"launched", (PyCFunction)(void (*)(void))launched, METH_FASTCALL, LAUNCHED_DOC},
     {0},
 };
 

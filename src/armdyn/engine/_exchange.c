@@ -1,8 +1,8 @@
 /* Calls on tensors of a library that exchanges them in C, as torch does (DLPackExchangeAPI, a table of
    functions that stands on the type of its tensors): read where they lie, answered in new tensors.
 
-   It takes what kernels can use as it lies, without gradients: on the CPU it runs them, of a GPU it
-   says where all lies. All else is the caller's, who is armdyn/arrays/torch.py. */
+   It takes what kernels can use as it lies, without gradients: on the CPU it runs them, on a GPU it
+   launches them. All else is the caller's, who is armdyn/arrays/torch.py. */
 
 #define NO_IMPORT_ARRAY
 #include "_exchange.h"
@@ -47,7 +47,20 @@ typedef struct {
     int (*stream)(int32_t device, int32_t number, void **stream);
 } Api;
 
-static PyObject *REQUIRES_GRAD, *IS_NEG;
+/* What launches of a kernel on a device begin with: see Head in engine/cuda.py. */
+#define HEAD 8              /* words */
+#define STREAM 5            /* the places of two that each launch fills */
+#define WARPS 6
+#define MAX_GIVEN (2 * MAX_INPUTS + MAX_RESULTS + 1) /* words that stand behind them */
+
+typedef int (*Launcher)(const int64_t *block, size_t bytes);
+
+typedef struct {
+    int64_t words[HEAD];
+    const Launcher *launcher; /* NULL, or where it stands NULL: Python is to prepare it, or say why not */
+} Head;
+
+static PyObject *REQUIRES_GRAD, *IS_NEG, *HEADS;
 
 /* Whether nothing stands between a tensor's memory and its numbers: -1 with an error set. */
 static int
@@ -191,12 +204,13 @@ typedef struct {
     Managed *made[MAX_RESULTS];
 } Exchange;
 
-/* Reads (function, api, values): 1 if kernels can use it as it lies, 0 if not, -1 with an error. */
+/* Reads (function, api, values), where there are as many arguments as the form says: 1 if kernels can
+   use the values as they lie, 0 if not, -1 with an error. */
 static int
-read_exchange(Exchange *all, PyObject *const *args, Py_ssize_t nargs)
+read_exchange(Exchange *all, PyObject *const *args, int as_many, const char *form)
 {
-    if (nargs != 3 || !PyTuple_Check(args[2])) {
-        PyErr_SetString(PyExc_TypeError, "exchanged(function, api, values)");
+    if (!as_many || !PyTuple_Check(args[2])) {
+        PyErr_SetString(PyExc_TypeError, form);
         return -1;
     }
     if (Py_TYPE(args[0]) != function_type()) /* None, of a function that is no more */
@@ -232,7 +246,7 @@ PyObject *
 exchanged(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t nargs)
 {
     Exchange all;
-    int plain = read_exchange(&all, args, nargs);
+    int plain = read_exchange(&all, args, nargs == 3, "exchanged(function, api, values)");
     if (plain < 0)
         return NULL;
     const Kernels *kernels =
@@ -244,6 +258,50 @@ exchanged(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t nargs)
         return NULL;
     run_call(all.function, kernels, &all.call);
     return as_objects(all.function, all.api, all.made);
+}
+
+/* On a GPU. ---------------------------------------------------------------------------------- */
+
+/* What a launch on the device begins with, if it can be done from here, else NULL. */
+static const Head *
+head_of(const Exchange *all, const Py_buffer *heads)
+{
+    Py_ssize_t devices = heads->len / (Py_ssize_t)sizeof(Head) / 2, device = all->where.device_id;
+    if (device < 0 || device >= devices)
+        return NULL;
+    const Head *head = (const Head *)heads->buf + device;
+    if (all->call.type == NPY_FLOAT)
+        head += devices;
+    return head->launcher && *head->launcher ? head : NULL;
+}
+
+/* Launches a kernel by its heads: the driver's code, or -1 where that is left to Python. The lock is
+   let go, for the driver waits where its queue is full. */
+static int
+launch(const Exchange *all, const Py_buffer *heads, void *stream)
+{
+    const Function *self = all->function;
+    const Call *call = &all->call;
+    const Head *head = head_of(all, heads);
+    if (!head)
+        return -1;
+    int64_t block[HEAD + MAX_GIVEN], *next = block + HEAD;
+    memcpy(block, head->words, sizeof(head->words));
+    block[STREAM] = (int64_t)(intptr_t)stream;
+    block[WARPS] = (call->count + 31) / 32;
+    for (int k = 0; k < self->inputs; k++) {
+        *next++ = (int64_t)(intptr_t)call->in[k];
+        *next++ = self->arguments[k].numbers;
+    }
+    for (int k = 0; k < self->results; k++)
+        *next++ = (int64_t)(intptr_t)call->to[k];
+    *next++ = call->count;
+    Launcher launcher = *head->launcher;
+    int code;
+    Py_BEGIN_ALLOW_THREADS
+    code = launcher(block, (char *)next - (char *)block);
+    Py_END_ALLOW_THREADS
+    return code;
 }
 
 /* Addresses as a tuple of ints, or of pairs with how many numbers lie from row to row. */
@@ -262,25 +320,63 @@ addresses(char *const *at, const Shape *shapes, int count, int pairs)
     return tuple;
 }
 
+/* Launches a kernel by its method ``launch``, which says what is wrong: 0, or -1. */
+static int
+launch_in_python(Exchange *all, PyObject *kernel, void *stream)
+{
+    const Function *self = all->function;
+    PyObject *inputs = addresses(all->call.in, self->arguments, self->inputs, 1);
+    PyObject *outputs = addresses(all->call.to, self->shapes, self->results, 0);
+    const char *type = all->call.type == NPY_FLOAT ? "float32" : "float64";
+    PyObject *done = NULL;
+    if (inputs && outputs)
+        done = PyObject_CallMethod(kernel, "launch", "OOnsiN", inputs, outputs,
+                                   (Py_ssize_t)all->call.count, type, all->where.device_id,
+                                   PyLong_FromVoidPtr(stream));
+    Py_XDECREF(inputs);
+    Py_XDECREF(outputs);
+    Py_XDECREF(done);
+    return done ? 0 : -1;
+}
+
+/* Has Python make the kernel for the device, where it is not there yet: 0, or -1 with an error, such
+   as that of a forked process. */
+static int
+prepare(const Exchange *all, const Py_buffer *heads, PyObject *kernel)
+{
+    if (head_of(all, heads))
+        return 0;
+    const char *type = all->call.type == NPY_FLOAT ? "float32" : "float64";
+    PyObject *done = PyObject_CallMethod(kernel, "prepare", "si", type, all->where.device_id);
+    Py_XDECREF(done);
+    return done ? 0 : -1;
+}
+
 PyObject *
-addressed(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t nargs)
+launched(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t nargs)
 {
     Exchange all;
+    Py_buffer heads;
     void *stream = NULL;
-    int plain = read_exchange(&all, args, nargs);
+    int plain = read_exchange(&all, args, nargs == 4, "launched(function, api, values, kernel)");
     if (plain < 0)
         return NULL;
     if (!plain)
         Py_RETURN_NOTIMPLEMENTED;
-    if (all.api->stream(all.where.device, all.where.device_id, &stream) || new_tensors(&all) < 0)
+    PyObject *kept = PyObject_GetAttr(args[3], HEADS);
+    int fine = kept && PyObject_GetBuffer(kept, &heads, PyBUF_SIMPLE) == 0;
+    Py_XDECREF(kept);
+    if (!fine)
         return NULL;
-    Function *self = all.function;
-    PyObject *inputs = addresses(all.call.in, self->arguments, self->inputs, 1);
-    PyObject *outputs = addresses(all.call.to, self->shapes, self->results, 0);
-    PyObject *results = as_objects(self, all.api, all.made);
-    return Py_BuildValue("(N(NNnsiN))", results, inputs, outputs, (Py_ssize_t)all.call.count,
-                         all.call.type == NPY_FLOAT ? "float32" : "float64", all.where.device_id,
-                         PyLong_FromVoidPtr(stream));
+    fine = !prepare(&all, &heads, args[3]) &&
+           !all.api->stream(all.where.device, all.where.device_id, &stream) && !new_tensors(&all);
+    if (fine && launch(&all, &heads, stream) && launch_in_python(&all, args[3], stream)) {
+        for (int k = 0; k < all.function->results; k++)
+            all.made[k]->deleter(all.made[k]);
+        fine = 0;
+    }
+    PyBuffer_Release(&heads);
+    return fine ? as_objects(all.function, all.api, all.made) : NULL;
 }
 
 int
@@ -288,5 +384,6 @@ exchange_begin(void)
 {
     REQUIRES_GRAD = PyUnicode_InternFromString("requires_grad");
     IS_NEG = PyUnicode_InternFromString("is_neg");
-    return REQUIRES_GRAD && IS_NEG ? 0 : -1;
+    HEADS = PyUnicode_InternFromString("heads");
+    return REQUIRES_GRAD && IS_NEG && HEADS ? 0 : -1;
 }

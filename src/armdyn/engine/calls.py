@@ -48,7 +48,7 @@ from armdyn.errors import ShapeError, listed, shorten, whole_number
 try:
     from armdyn.engine import _call
 
-    EXTENSION = _call.INTERFACE == 5  # else it was built from an earlier text, and is left alone
+    EXTENSION = _call.INTERFACE == 6  # else it was built from an earlier text, and is left alone
 except (ImportError, AttributeError):
     EXTENSION = False
 

@@ -11,7 +11,17 @@ import os
 import sys
 import threading
 from collections.abc import Callable
-from ctypes import byref, c_char_p, c_int, c_size_t, c_uint, c_void_p, create_string_buffer
+from ctypes import (
+    Structure,
+    byref,
+    c_char_p,
+    c_int,
+    c_int64,
+    c_size_t,
+    c_uint,
+    c_void_p,
+    create_string_buffer,
+)
 from struct import Struct
 from typing import Any
 
@@ -26,6 +36,8 @@ ERROR_LOG, ERROR_LOG_SIZE = 5, 6  # options of the driver's compiler
 LOG = 2000  # bytes of what it says
 
 HEAD = "QQQQQQqq"  # what a block of arguments begins with: see LAUNCH
+STREAM, WARPS = 5, 6  # places in it that each launch fills
+DEVICES = 16  # for so many of a machine there are heads; a launch on others is Python's
 LAUNCH = """
 define i32 @launch(ptr %block, i64 %bytes) {
   %get = load ptr, ptr %block
@@ -88,6 +100,17 @@ end:
 """  # noqa: E501
 Launcher = Callable[[bytes, int], int]
 
+
+class Head(Structure):
+    """What launches of a kernel on a device begin with, for callers that are not Python.
+
+    ``launcher`` is null until the rest is known. Then it says where the address of the launcher
+    stands, or 0 where the driver is of no use any more. engine/_exchange.c has the same struct.
+    """
+
+    _fields_ = [("words", c_int64 * len(HEAD)), ("launcher", c_size_t)]
+
+
 LOCK = forks.free_in_children(threading.RLock())  # held while the driver or a module is loaded
 
 
@@ -102,6 +125,7 @@ class Driver:
     Attributes:
         devices: how many there are.
         trouble: why it is of no use any more; empty if it is.
+        entry: the address of the launcher, 0 where the driver is of no use any more.
     """
 
     def __init__(self, library: Any) -> None:
@@ -113,6 +137,7 @@ class Driver:
         self._contexts: dict[int, int] = {}
         self._functions: dict[tuple[int, bytes], int] = {}
         self._code = jit.LoadedCode(_launcher(), "launch")
+        self.entry = c_size_t(self._code.address)
         self.launch: Launcher = ctypes.CFUNCTYPE(c_int, c_char_p, c_size_t)(self._code.address)
         names = ("cuCtxGetCurrent", "cuCtxSetCurrent", "cuLaunchKernel")
         self.addresses = [_address(getattr(library, name)) for name in names]
@@ -252,6 +277,7 @@ def _leave_behind() -> None:
     """In a child: what the parent has of the driver cannot be used there."""
     for each in _drivers:
         each.trouble = f"the GPU cannot be used here: {TROUBLES[3]}"
+        each.entry.value = 0
 
 
 if hasattr(os, "register_at_fork"):

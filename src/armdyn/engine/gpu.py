@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from ctypes import addressof
 from typing import TYPE_CHECKING, NamedTuple
 
 from armdyn.engine import calls, cuda, ptx
@@ -38,7 +39,12 @@ class Ready(NamedTuple):
 
 
 class OnDevices:
-    """The kernels of one program on GPUs, each made at first need and kept."""
+    """The kernels of one program on GPUs, each made at first need and kept.
+
+    Attributes:
+        heads: what launches begin with, by device: of float64, then of float32. By these, code
+            that is not Python launches what ``prepare`` has made.
+    """
 
     def __init__(
         self, code: Code, takes: tuple[Shape, ...], shapes: tuple[Shape, ...], numbers: int
@@ -46,6 +52,7 @@ class OnDevices:
         self.code, self.takes, self.shapes = code, takes, shapes
         self._ready: dict[tuple[str, int], Ready] = {}
         self._numbers = numbers  # that a launch takes
+        self.heads = (cuda.Head * (2 * cuda.DEVICES))()
 
     def compile(self, dtype: str, limit: int) -> bytes:
         """The PTX, for cards that give a block so many bytes of shared memory."""
@@ -79,6 +86,10 @@ class OnDevices:
                 block = cuda.arguments(self._numbers)
                 head = (*driver.addresses, function, driver.context(device))
                 self._ready[dtype, device] = Ready(driver, block.pack, block.size, head, shared)
+                if device < cuda.DEVICES:
+                    here = self.heads[device + cuda.DEVICES * (dtype == "float32")]
+                    here.words[:] = (*head, 0, 0, shared)
+                    here.launcher = addressof(driver.entry)  # last: now others may read it
         return self._ready[dtype, device]
 
     def _checked(self, dtype: str, limit: int) -> bytes:
