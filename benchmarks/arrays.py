@@ -1,14 +1,18 @@
 """What other libraries' arrays cost over NumPy's: `python -m benchmarks.arrays`.
 
 A call of torch's tensors on the CPU may take at most 2 us more than that of NumPy's arrays. JAX's
-is compared with an empty function under ``jit``, dask's with a block that does nothing. Libraries
-that are not installed are left out; all calls of a quantity take turns, in the same run.
+is compared with an empty function under ``jit``, dask's with a block that does nothing. Where torch
+finds a GPU its calls are also made there, without waiting for the results: at most 10 us. JAX's are
+made there and nowhere else, if it finds one. Libraries that are not installed are left out; all
+calls of a quantity take turns, in the same run.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -26,13 +30,18 @@ STATES = 4096
 def with_torch(function: Callable[..., Any], arrays: Sequence[np.ndarray]) -> dict[str, Call]:
     import torch
 
-    plain = [torch.tensor(x) for x in arrays]
-    tracked = [x.clone().requires_grad_() for x in plain]
-    return {
-        "torch's x + x": Call(torch.add, (plain[0], plain[0])),
-        "torch": Call(function, plain),
-        "torch, with its graph": Call(function, tracked),
-    }
+    found = {}
+    for place, said in {"cpu": "", "cuda": " on a GPU"}.items():
+        if place == "cuda" and not torch.cuda.is_available():
+            continue
+        plain = [torch.tensor(x, device=place) for x in arrays]
+        tracked = [x.clone().requires_grad_() for x in plain]
+        found |= {
+            f"torch's x + x{said}": Call(torch.add, (plain[0], plain[0])),
+            f"torch{said}": Call(function, plain),
+            f"torch{said}, with its graph": Call(function, tracked),
+        }
+    return found
 
 
 def with_jax(function: Callable[..., Any], arrays: Sequence[np.ndarray]) -> dict[str, Call]:
@@ -81,17 +90,25 @@ def calls(robot: armdyn.Robot, quantity: str, states: int | None) -> dict[str, C
     return found
 
 
-def table_of(robot: armdyn.Robot, states: int | None, rounds: int) -> Table:
+def measured(robot: armdyn.Robot, states: int | None, rounds: int) -> dict[str, dict[str, float]]:
     """Microseconds a call, by quantity and library."""
-    title = f"{robot.name}, {'a state' if states is None else f'{states} states'}: us a call"
+    return {
+        quantity: {
+            label: round(1e6 * time.least, 2)
+            for label, time in interleaved(calls(robot, quantity, states), rounds).items()
+        }
+        for quantity in ASKED
+    }
+
+
+def table_of(title: str, times: dict[str, dict[str, float]]) -> Table:
+    """A row for each call, a column for each quantity."""
     table = Table(title=title, title_justify="left")
-    table.add_column("quantity")
-    for row, quantity in enumerate(ASKED):
-        times = interleaved(calls(robot, quantity, states), rounds)
-        if row == 0:
-            for label in times:
-                table.add_column(label, justify="right")
-        table.add_row(quantity, *(f"{1e6 * time.least:.2f}" for time in times.values()))
+    table.add_column("us a call")
+    for quantity in times:
+        table.add_column(quantity, justify="right")
+    for label in times[ASKED[0]]:
+        table.add_row(label, *(f"{times[quantity][label]:.2f}" for quantity in times))
     return table
 
 
@@ -99,10 +116,15 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--arm", default="panda")
     parser.add_argument("--rounds", type=int, default=ROUNDS)
+    parser.add_argument("--json", help="where the figures go too")
     chosen = parser.parse_args()
-    robot, console = armdyn.load(chosen.arm), Console()
+    robot, console, report = armdyn.load(chosen.arm), Console(), {}
     for states in (None, STATES):
-        console.print(table_of(robot, states, chosen.rounds))
+        title = f"{robot.name}, {'a state' if states is None else f'{states} states'}"
+        report[title] = measured(robot, states, chosen.rounds)
+        console.print(table_of(title, report[title]))
+    if chosen.json:
+        Path(chosen.json).write_text(json.dumps(report, indent=1), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from armdyn import Chain, Robot, ShapeError
+from armdyn.engine import gpu
 
 RNG = np.random.default_rng(0)
 CHAIN = Chain.random(7, seed=1)
@@ -68,6 +69,17 @@ def test_torch_on_a_stream_of_its_own(torch):
     assert np.array_equal(found.cpu(), ROBOT.gravity(Q + 1))
 
 
+def test_torch_needs_python_for_the_first_launch_alone(torch, monkeypatch):
+    q, qd = (torch.tensor(x, device="cuda") for x in (Q, QD))
+    robot = Robot(CHAIN)
+    robot.energy(q, qd)
+    monkeypatch.setattr(gpu.Kernel, "launch", None)
+    for count in (1000, 1, 33):
+        found = robot.energy(q[:count], qd[:count])
+        for tensor, array in zip(found, robot.energy(Q[:count], QD[:count]), strict=True):
+            assert np.array_equal(tensor.cpu(), array)
+
+
 def test_torch_goes_backward(torch):
     q, qd = (torch.tensor(x[:3], device="cuda", requires_grad=True) for x in (Q, QD))
     assert torch.autograd.gradcheck(ROBOT.bias, (q, qd), nondet_tol=0.0)
@@ -108,6 +120,16 @@ def test_jax_has_the_bits_of_the_cpu(jax, dtype):
     assert np.array_equal(found, ROBOT.bias(q, qd))
     found = jax.vmap(ROBOT.mass_matrix)(jax.numpy.asarray(q))
     assert np.array_equal(found, ROBOT.mass_matrix(q))
+
+
+def test_jax_needs_python_for_the_first_launch_alone(jax, monkeypatch):
+    q, qd = (jax.numpy.asarray(x) for x in (Q, QD))
+    robot = Robot(Chain.random(7, seed=2))
+    function = jax.jit(robot.bias)
+    jax.block_until_ready(function(q, qd))
+    monkeypatch.setattr(gpu.Kernel, "launch", None)
+    for count in (1000, 1, 33):
+        assert np.array_equal(function(q[:count], qd[:count]), robot.bias(Q[:count], QD[:count]))
 
 
 def test_jax_goes_backward(jax):

@@ -89,11 +89,12 @@ class Compiled:
     def __get__(self, robot: Robot | None, owner: type) -> Callable[..., Any]:
         if robot is None:
             return self.of_class
-        return getattr(robot, self.place(robot))
+        return getattr(robot, self.place(id(robot)))
 
     @traced.done_while_tracing
-    def place(self, robot: Robot) -> str:
-        """Where the robot has the function; made if it is not there yet."""
+    def place(self, number: int) -> str:
+        """Where the robot with that id has the function; made if it is not there yet."""
+        robot: Robot = traced.living(number)
         place = self.name  # where Python finds the function next time, before this descriptor
         if getattr_static(type(robot), self.name) is not self or traced.is_tracing():
             # A subclass has its own, which calls this by super(). And torch, which has seen that
