@@ -12,10 +12,11 @@ torch = pytest.importorskip("torch", reason="needs torch (CPU: 190 MB to fetch, 
 from armdyn import Chain, DeviceError, ModelError, Robot, ShapeError  # noqa: E402
 from armdyn.arrays import cuda  # noqa: E402
 from armdyn.arrays import torch as room  # noqa: E402
-from armdyn.engine import calls, gpu  # noqa: E402
+from armdyn.engine import calls, gpu, traced  # noqa: E402
 from armdyn.engine import cuda as cuda_driver  # noqa: E402
 from armdyn.quantities import QUANTITIES  # noqa: E402
 from armdyn.quantities.tasks import quantities_of  # noqa: E402
+from armdyn.robot import compiled  # noqa: E402
 from tests import fake_gpu  # noqa: E402
 from tests.arms import with_rotors  # noqa: E402
 from tests.fake_cuda import FakeCuda  # noqa: E402
@@ -294,6 +295,26 @@ def test_a_whole_graph_is_compiled_whatever_was_called_before():
         found.backward()
         expected.backward()
         assert torch.equal(found, expected) and torch.equal(q.grad, again.grad)
+
+
+def test_what_torch_calls_while_it_traces_has_plain_arguments(monkeypatch):
+    """Before 2.12 torch hands on no others, and gives up."""
+    whole, place, given = traced.whole, compiled.Compiled.place, []
+
+    def noted_whole(*arguments):
+        given.extend(arguments)
+        return whole(*arguments)
+
+    def place_noted(self, *arguments):
+        given.extend(arguments)
+        return place(self, *arguments)
+
+    monkeypatch.setattr(traced, "whole", traced.done_while_tracing(noted_whole))
+    place_noted.__name__ = "place"  # by which torch finds it
+    monkeypatch.setattr(compiled.Compiled, "place", traced.done_while_tracing(place_noted))
+    robot, q = Robot(ROBOT.chain), torch.tensor(STATE["q"])
+    torch.compile(lambda q: robot.gravity(q), fullgraph=True, backend="eager")(q)
+    assert {*map(type, given)} == {int} and len(given) >= 2
 
 
 def test_transformations_and_functions_are_compiled_too():
