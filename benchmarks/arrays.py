@@ -104,7 +104,7 @@ def measured(robot: armdyn.Robot, states: int | None, rounds: int) -> dict[str, 
 def table_of(title: str, times: dict[str, dict[str, float]]) -> Table:
     """A row for each call, a column for each quantity."""
     table = Table(title=title, title_justify="left")
-    table.add_column("us a call")
+    table.add_column("us a call", no_wrap=True)
     for quantity in times:
         table.add_column(quantity, justify="right")
     for label in times[ASKED[0]]:
