@@ -18,18 +18,27 @@ from collections.abc import Sequence
 from armdyn.program.llvm import units
 from armdyn.program.loops import loop
 from armdyn.program.program import Program
-from armdyn.program.ptx import BEGIN, Arithmetic, Module, whole
+from armdyn.program.ptx import BEGIN, Arithmetic, Module, can_hurry, whole
 from armdyn.program.sincos import FORMATS
 from armdyn.program.text import Text
 
 States = Sequence[tuple[int, int]]  # arguments, and the results that they are in the next round
 
 
-def module(program: Program, dtype: str, states: States) -> Module:
-    """The module of a kernel that repeats a program."""
-    form = FORMATS[dtype]
+def module(program: Program, dtype: str, states: States, still: Sequence[int] = ()) -> Module:
+    """The module of a kernel that repeats a program; ``still`` arguments have one row a state."""
+    form, taken = FORMATS[dtype], _parameters(program)
     work = Arithmetic(program, form)
-    text = Text()
+    work.hasty = can_hurry(form)
+    texts = [_body(work, states, still, taken)]
+    if work.usual:
+        texts.append(_body(Arithmetic(program, form), states, still, taken))
+    return Module(whole(texts, taken, None), 0)
+
+
+def _body(work: Arithmetic, states: States, still: Sequence[int], taken: list[str]) -> Text:
+    """All that a thread does."""
+    program, form, text = work.program, work.form, Text()
     text.lines += BEGIN.splitlines()
     work.begin(text)
     begins = _begins([*program.inputs.values()])
@@ -43,19 +52,23 @@ def module(program: Program, dtype: str, states: States) -> Module:
     ]
     kinds = [(form.scalar, work.use(text, k)) for k in carried]
     more = [("i64", "%every"), ("i64", "0")]  # rounds until the next that is stored; stored before
+    more.append(("i1", "true"))  # whether all reciprocals were of usual numbers
     with loop(text, "0", "%rounds", 1, [*kinds, *more]) as rounds:
-        *state, left, row = rounds.values
+        *state, left, row, usual = rounds.values
+        work.usual = usual
         work.values = dict(zip(carried, state, strict=True))
-        moving = {argument for argument, _ in states}
-        for i in set(range(len(sizes))) - moving:
-            work.move(text, f"%a{i}.now", f"%a{i}.row", rounds.index, f"%a{i}.step")
-        work.rows = [f"%a{i}.row" if i in moving else f"%a{i}.now" for i in range(len(sizes))]
+        for i in set(range(len(sizes))) - {argument for argument, _ in states} - set(still):
+            work.rows[i] = f"%a{i}.now"
+            work.move(text, work.rows[i], f"%a{i}.row", rounds.index, f"%a{i}.step")
         for unit in units(program):
             work.unit(text, unit)
         left, row = _store(text, work, ends, left, row)
-        rounds.next = [*(work.use(text, k) for k in following), left, row]
+        rounds.next = [*(work.use(text, k) for k in following), left, row, work.usual]
+    work.usual = usual if work.usual != usual else ""
+    work.leave(text, "done", taken)
+    text.lines.append("done:")
     text.do("ret void")
-    return Module(whole(text, _parameters(program), None), 0)
+    return text
 
 
 def _begins(sizes: Sequence[int]) -> list[int]:
