@@ -96,8 +96,8 @@ def _round(text: Text, work: Arithmetic) -> None:
                 work.values[k] = work.use(text, place)
             if not chosen.intersection(unit):
                 work.unit(text, unit)
-        names = [work.use(text, k) for k in work.program.outputs]
-        ways.append((label, text.label, len(text.lines), [*names, work.usual]))
+        results = [work.use(text, k) for k in work.program.outputs]
+        ways.append((label, text.label, len(text.lines), [*results, work.usual]))
         text.do("")
     join = text.block()
     text.lines[fork] = f"  br i1 {test}, label %{ways[0][0]}, label %{ways[1][0]}"
