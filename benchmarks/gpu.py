@@ -276,7 +276,8 @@ def simulated(card: Card, arms: int, steps: int) -> dict[str, float]:
     program = code.program
     takes = tuple((k,) for k in program.inputs.values())
     states = STATE["rk4-stage"][:-2]  # all but the length of the step, and zero
-    march = gpu.March(code, takes, program.shapes, [(k, k) for k in range(len(states))])
+    carried, still = [(k, k) for k in range(len(states))], range(len(states), len(takes))
+    march = gpu.March(code, takes, program.shapes, carried, still)
     for dtype in DTYPES:
         q, qd = drawn([chain.n, chain.n], dtype, arms, strange=False)
         values = {"q": q, "qd": qd, "x": q, "v": qd, "h": STEP, **GAINS}

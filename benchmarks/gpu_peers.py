@@ -1,7 +1,8 @@
 """Other libraries on the same GPU, where they are installed: states a second in float32.
 
-frax and MJX are programs of JAX, compiled for a batch. What a peer computes is compared with
-armdyn's before it is timed; one that differs, or cannot be run, is named with the reason.
+frax and MJX are programs of JAX, compiled for a batch. MuJoCo Warp is launched as it advises: its
+kernels recorded once, and then played as one graph. What a peer computes is compared with armdyn's
+before it is timed; one that differs, or cannot be run, is named with the reason.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import tempfile
 import time
 from collections.abc import Callable, Mapping
 from importlib.util import find_spec
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -23,8 +24,30 @@ BASE = """<link name="base"><inertial><mass value="1"/><inertia ixx="1" ixy="0" 
 iyz="0" izz="1"/></inertial></link>"""  # which does not move, but frax wants its inertia
 CLOSE = 2e-2  # of the largest number: float32, and other algorithms
 REPEATS = 5
+WORLDS = 2**17  # states of MuJoCo Warp, which keeps some kilobytes of each
 
-Functions = Mapping[str, Callable[..., Any]]  # by quantity, of one state
+
+class Work(NamedTuple):
+    """A batch that lies ready: ``do`` computes all of it and waits; then ``found`` has results."""
+
+    do: Callable[[], Any]
+    found: Callable[[], np.ndarray]
+
+
+Functions = Mapping[str, Callable[[list[np.ndarray]], Work]]  # by quantity, of a batch's arguments
+
+
+def on_jax(function: Callable[..., Any]) -> Callable[[list[np.ndarray]], Work]:
+    """A function of one state, as JAX does it on many."""
+
+    def ready(given: list[np.ndarray]) -> Work:
+        import jax
+
+        batch = jax.jit(jax.vmap(function))
+        arrays = [jax.numpy.asarray(x) for x in given]
+        return Work(lambda: batch(*arrays).block_until_ready(), lambda: np.asarray(batch(*arrays)))
+
+    return ready
 
 
 def frax(path: str, gravity: np.ndarray) -> Functions:
@@ -35,22 +58,28 @@ def frax(path: str, gravity: np.ndarray) -> Functions:
     robot = frax.Robot(path)
     up = jnp.array([*-gravity, 0.0, 0.0, 0.0])
     return {
-        "mass_matrix": robot.crba,
-        "inverse_dynamics": lambda q, qd, qdd: robot.rnea(q, qd, qdd, up, None),
-        "forward_dynamics": lambda q, qd, tau: robot.forward_dynamics(q, qd, tau, None),
+        "mass_matrix": on_jax(robot.crba),
+        "inverse_dynamics": on_jax(lambda q, qd, qdd: robot.rnea(q, qd, qdd, up, None)),
+        "forward_dynamics": on_jax(lambda q, qd, tau: robot.forward_dynamics(q, qd, tau, None)),
     }
 
 
-def mjx(path: str, gravity: np.ndarray) -> Functions:
-    """By MuJoCo's version in JAX, contacts off."""
+def mujoco_model(path: str, gravity: np.ndarray) -> Any:
+    """The arm as MuJoCo has it, contacts off."""
     import mujoco
-    from mujoco import mjx
 
     model = mujoco.MjModel.from_xml_path(path)
     model.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_CONTACT
     model.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_CONSTRAINT
     model.opt.gravity = gravity
-    on_card = mjx.put_model(model)
+    return model
+
+
+def mjx(path: str, gravity: np.ndarray) -> Functions:
+    """By MuJoCo's version in JAX."""
+    from mujoco import mjx
+
+    on_card = mjx.put_model(mujoco_model(path, gravity))
     empty = mjx.make_data(on_card)
 
     def mass_matrix(q: Any) -> Any:
@@ -63,14 +92,82 @@ def mjx(path: str, gravity: np.ndarray) -> Functions:
     def forward_dynamics(q: Any, qd: Any, tau: Any) -> Any:
         return mjx.forward(on_card, empty.replace(qpos=q, qvel=qd, qfrc_applied=tau)).qacc
 
+    functions = mass_matrix, inverse_dynamics, forward_dynamics
+    return {function.__name__: on_jax(function) for function in functions}
+
+
+def mujoco_warp(path: str, gravity: np.ndarray) -> Functions:
+    """By MuJoCo Warp."""
+    import mujoco_warp
+    import warp
+
+    warp.config.quiet = True
+    here = mujoco_model(path, gravity)
+    model = mujoco_warp.put_model(here)
+
+    def mass_matrix(data: Any) -> None:
+        for stage in (mujoco_warp.kinematics, mujoco_warp.com_pos, mujoco_warp.crb):
+            stage(model, data)
+
+    def full(data: Any) -> np.ndarray:
+        rows, lengths, columns = (
+            np.ravel(x.numpy()) for x in (model.M_rowadr, model.M_rownnz, model.M_colind)
+        )
+        packed = data.M.numpy().reshape(data.nworld, -1)
+        found = np.zeros((data.nworld, here.nv, here.nv), packed.dtype)
+        for i in range(here.nv):
+            for k in range(rows[i], rows[i] + lengths[i]):
+                found[:, i, columns[k]] = found[:, columns[k], i] = packed[:, k]
+        return found
+
+    def on_warp(names: list[str], stages: Any, result: Any) -> Callable[[list[np.ndarray]], Work]:
+        def ready(given: list[np.ndarray]) -> Work:
+            data = mujoco_warp.make_data(
+                here, nworld=min(len(given[0]), WORLDS), nconmax=0, njmax=0
+            )
+            for name, x in zip(names, given, strict=True):
+                getattr(data, name).assign(x[: data.nworld])
+            stages(data)  # which compiles
+            play = _recorded(warp, lambda: stages(data))
+            return Work(play, lambda: result(data))
+
+        return ready
+
     return {
-        "mass_matrix": mass_matrix,
-        "inverse_dynamics": inverse_dynamics,
-        "forward_dynamics": forward_dynamics,
+        "mass_matrix": on_warp(["qpos"], mass_matrix, full),
+        "inverse_dynamics": on_warp(
+            ["qpos", "qvel", "qacc"],
+            lambda data: mujoco_warp.inverse(model, data),
+            lambda data: data.qfrc_inverse.numpy(),
+        ),
+        "forward_dynamics": on_warp(
+            ["qpos", "qvel", "qfrc_applied"],
+            lambda data: mujoco_warp.forward(model, data),
+            lambda data: data.qacc.numpy(),
+        ),
     }
 
 
-PEERS = {"frax": (("frax", "jax"), frax), "mjx": (("mujoco", "mujoco.mjx", "jax"), mjx)}
+def _recorded(warp: Any, work: Callable[[], None]) -> Callable[[], None]:
+    """Some work of Warp, waited for: as one graph, on a GPU."""
+    graph = None
+    if warp.get_device().is_cuda:
+        with warp.ScopedCapture() as capture:
+            work()
+        graph = capture.graph
+
+    def play() -> None:
+        warp.capture_launch(graph) if graph else work()
+        warp.synchronize()
+
+    return play
+
+
+PEERS = {
+    "mujoco_warp": (("mujoco", "mujoco_warp", "warp"), mujoco_warp),
+    "frax": (("frax", "jax"), frax),
+    "mjx": (("mujoco", "mujoco.mjx", "jax"), mjx),
+}
 
 
 def measured(arm: str, states: int) -> dict[str, Any]:
@@ -102,27 +199,28 @@ def is_installed(module: str) -> bool:
         return False
 
 
-def _speed(robot: armdyn.Robot, quantity: str, function: Any, states: int) -> float | str:
+def _speed(robot: armdyn.Robot, quantity: str, ready: Any, states: int) -> float | str:
     """M states a second of a function; or why there is no such figure."""
-    import jax
-
     rng = np.random.default_rng(0)
     count = 1 if quantity == "mass_matrix" else 3
     given = list(rng.uniform(-1, 1, (count, states, robot.n)).astype(np.float32))
     try:
-        batch = jax.jit(jax.vmap(function))
-        arrays = [jax.numpy.asarray(x) for x in given]
-        few = np.asarray(batch(*(x[:64] for x in arrays)))
-        truth = robot.function(quantity)(*(x[:64].astype(float) for x in given))
-        error = np.abs(few - truth).max() / np.abs(truth).max()
+        few = [x[:64] for x in given]
+        work = ready(few)
+        work.do()
+        found = work.found()
+        truth = robot.function(quantity)(*(x.astype(float) for x in few))
+        error = np.abs(found - truth).max() / np.abs(truth).max()
         if not error < CLOSE:
             return f"differs by {error:.2g} of the largest number"
-        batch(*arrays).block_until_ready()
+        work = ready(given)
+        work.do()
         best = float("inf")
         for _ in range(REPEATS):
             begun = time.perf_counter()
-            batch(*arrays).block_until_ready()
+            work.do()
             best = min(best, time.perf_counter() - begun)
+        done = len(work.found())
     except Exception as trouble:  # whatever another library raises
         return f"cannot be run: {trouble!r}"[:200]
-    return round(states / best / 1e6, 2)
+    return round(done / best / 1e6, 2)

@@ -111,6 +111,13 @@ def funnel_right(low, high, by):
     return (both >> (by.astype(np.uint64) & np.uint64(31))).astype(np.uint32)
 
 
+def rough_reciprocal(x):
+    """rcp.approx.ftz: that nothing subnormal comes in or out is all that may be relied on."""
+    least = np.finfo(x.dtype).smallest_normal
+    found = np.reciprocal(np.where(np.abs(x) < least, np.copysign(0, x), x).astype(x.dtype))
+    return np.where(np.abs(found) < least, np.copysign(0, found), found).astype(x.dtype)
+
+
 def logical_not(x):
     return ~x
 
@@ -124,6 +131,7 @@ RULES = {
     "mad.lo": lambda a, b, c: a * b + c,
     "div": np.divide,
     "rcp": np.reciprocal,
+    "rcp.approx": rough_reciprocal,
     "sqrt": np.sqrt,
     "fma": fma,
     "neg": np.negative,

@@ -73,6 +73,7 @@ class Run:
         words = (grid, -(-shared // 4))
         self.writer, self.reader = np.full(words, -1), np.full(words, -1)
         self.executed = 0
+        self.fetched = 0  # addresses that were fetched ahead
 
     def call(self, function, threads, given):
         """Execute a function on some threads: bytes of its parameters in, and of its result out."""
@@ -162,6 +163,7 @@ class Frame:
         if operand.startswith("%"):
             run = self.run
             special = {"%tid.x": run.tid, "%ctaid.x": run.block, "%ntid.x": run.threads}
+            special["%nsmid"] = np.ones_like(run.tid)  # a card of one multiprocessor
             if operand in special:
                 return special[operand][self.threads][self.active]
             if operand not in self.values:
@@ -228,6 +230,8 @@ class Frame:
             return self.access(parts, operands)
         if parts[0] == "call":
             return self.call(operands)
+        if parts[0] == "prefetch":
+            return self.fetch(operands[0].strip("[]"))
         return self.compute(instruction, parts, operands)
 
     def here(self, instruction):
@@ -246,16 +250,23 @@ class Frame:
         self.run.pass_barrier(self.run.block[self.threads[released]])
         return self.pc[self.active]
 
+    def fetch(self, operand):
+        """Nothing happens, but what is fetched must be there."""
+        addresses = self.get(operand, "u64")
+        self.run.memory.place(addresses, 1)
+        self.run.fetched += len(addresses)
+
     def call(self, operands):
-        (result,), name, given = operands[0].strip("()").split(","), operands[1], operands[2]
+        *result, name, given = operands
         function = self.run.module.functions[name]
         names = [x.strip() for x in given.strip("()").split(",")]
         block = np.zeros((len(self.active), function.size), np.uint8)
         for parameter, (offset, size) in zip(names, function.parameters.values(), strict=True):
             block[:, offset : offset + size] = self.params[parameter][self.active, :size]
         back = self.run.call(function, self.threads[self.active], block)
-        self.params.setdefault(result.strip(), np.zeros((self.n, 64), np.uint8))
-        self.params[result.strip()][self.active] = back
+        for place in result:
+            self.params.setdefault(place.strip("() "), np.zeros((self.n, 64), np.uint8))
+            self.params[place.strip("() ")][self.active] = back
 
     def access(self, parts, operands):
         """Loads and stores of all kinds, of one number or several."""
@@ -348,12 +359,12 @@ class Frame:
         if name in ("shl", "shr"):
             value, by = self.get(given[0], kind), self.get(given[1], "u32")
             return self.set(target, shift(name, value, by))
-        rule = RULES.get(".".join(parts[:2]) if name in ("mul", "mad", "shf") else name)
+        rule = RULES.get(".".join(parts[:2]) if name in ("mul", "mad", "shf", "rcp") else name)
         rule = rule or RULES.get(name)
         if rule is None:
             raise NotImplementedError(instruction.line)
         if "f32" in parts or "f64" in parts:
-            if name in ROUNDED and "rn" not in parts:
+            if name in ROUNDED and "rn" not in parts and parts[:3] != ["rcp", "approx", "ftz"]:
                 raise Fault("an operation that may be fused or rounded in another way")
         return self.set(target, rule(*(self.get(x, kind) for x in given)))
 

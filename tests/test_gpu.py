@@ -276,7 +276,7 @@ def test_stages_of_a_step_are_the_step_bit_for_bit(fake, dtype):
     whole = StepKernels(chain, Step("rk4")).program
     code = StepKernels(chain, Step("rk4-stage"))
     takes = tuple((length,) for length in code.program.inputs.values())
-    march = gpu.March(code, takes, code.program.shapes, [(k, k) for k in range(7)])
+    march = gpu.March(code, takes, code.program.shapes, [(k, k) for k in range(7)], still=(7, 8, 9))
     q, qd, h, tau = states(whole, dtype, count)
     h[:] = 1e-2
     nothing, zero = np.full((count, 2), -0.0, dtype), np.full((count, 1), -0.0, dtype)

@@ -8,6 +8,7 @@ import pytest
 import armdyn
 from armdyn import DeviceError
 from armdyn.engine import cuda, gpu
+from armdyn.program.tape import record
 from benchmarks.gpu import Card, Question, differing, simulated
 from benchmarks.soak import PROCESSES, said
 
@@ -32,6 +33,30 @@ def test_pages_have_the_bits_of_the_processor(card, monkeypatch, limit):
     monkeypatch.setattr(gpu.ptx, "limit", lambda available: limit)
     for quantity in ("regressor", "christoffel"):
         assert differing(card, quantity, "float64", 1_000) == 0
+
+
+class Reciprocals:
+    """What a kernel needs to be told of: the program 1 / x, newly made."""
+
+    program = record(lambda x: [1 / x[0]], {"x": 1})
+
+    def kept(self, make, *form):
+        return make()
+
+
+@pytest.mark.parametrize("exponent", [0, 1, 2, 127, 252, 253, 254, 255])
+def test_reciprocals_of_every_digit_have_the_bits_of_the_processor(card, exponent):
+    kernel = gpu.Kernel(Reciprocals(), ((1,),), Reciprocals.program.shapes)
+    x = (np.arange(2**23, dtype=np.uint32) | np.uint32(exponent << 23)).view(np.float32)
+    with card.memory(x.nbytes, x.nbytes) as (given, taken):
+        card.send(x, given)
+        kernel.launch([(given, 1)], [taken], len(x), "float32", 0, 0)
+        card.wait()
+        found = card.fetch(taken, np.empty_like(x))
+    with np.errstate(all="ignore"):
+        known = 1 / x
+    same = found.view(np.uint32) == known.view(np.uint32)
+    assert (same | (np.isnan(found) & np.isnan(known))).all()
 
 
 def test_steps_in_registers_run(card):

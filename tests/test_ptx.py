@@ -10,6 +10,7 @@ from armdyn import Chain
 from armdyn.engine import Compilation, derived, ptx
 from armdyn.engine.derived import Derived
 from armdyn.program import pages, tape
+from armdyn.program import ptx as program_ptx
 from armdyn.program.passes import place_fma
 from armdyn.program.ptx import module
 from armdyn.program.sincos import DOUBLE, FLOAT
@@ -85,6 +86,25 @@ def test_tables_are_computed_by_loops_to_the_same_bits(monkeypatch, dtype, n):
     check(program, dtype, count=40)
 
 
+UNUSUAL = [0.0, -0.0, np.inf, -np.inf, np.nan, 1e-45, -1e-39, 2.0**-126, 2.0**126, -3e38]
+
+
+def test_reciprocals_of_unusual_numbers_are_computed_with_care():
+    program = record(lambda x, y: [1 / x[0] + y[0], 1 / x[1]], {"x": 2, "y": 1})
+    usual = np.geomspace(2.0**-125, 2.0**125, 90).reshape(45, 2).astype(np.float32)
+    mixed = usual.copy()
+    mixed[3 : 3 + len(UNUSUAL), 0] = mixed[20 : 20 + len(UNUSUAL), 1] = UNUSUAL
+    texts = []
+    for x in (usual, mixed):
+        inputs = [x, np.ones((45, 1), np.float32)]
+        found = simulated(program, "float32", inputs, change=lambda t: texts.append(t) or t)
+        same_bits(found, computed(program, "float32", inputs))
+    assert "rcp.approx.ftz.f32" in texts[0]
+    without = re.sub(r"call\.uni careful", "// ", texts[0])
+    with pytest.raises(AssertionError, match="differ"):
+        same_bits(simulated(program, "float32", inputs, change=lambda _: without), found)
+
+
 # Rows of any kind ---------------------------------------------------------------------------------
 
 
@@ -104,6 +124,22 @@ def test_a_row_may_serve_all_states_and_rows_may_lie_apart():
     one = np.broadcast_to(np.array([1.0, 2.0, 4.0]), (40, 3))
     (found,) = simulated(program, "float64", [wide[:, :3], one])
     np.testing.assert_array_equal(found, wide[:, :3] - one)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_rows_are_fetched_ahead_as_far_as_there_are_any(monkeypatch, dtype):
+    monkeypatch.setattr(program_ptx, "AHEAD", 1)
+    program = record(lambda q, r: [a - b for a, b in zip(q, r, strict=True)], {"q": 9, "r": 9})
+    inputs = states(program, dtype, 75)
+    texts = []
+    found = simulated(program, dtype, inputs, change=lambda text: texts.append(text) or text)
+    same_bits(found, computed(program, dtype, inputs))
+    assert texts[0].count("prefetch.global.L2") == 2 * -(-9 * inputs[0].itemsize // 32)
+    guard = r"setp\.ge\.u64[^;]*;\s*@%p\d+ bra[^;]*;(?=(?:(?!setp).)*prefetch)"
+    always, changed = re.subn(guard, "", texts[0], flags=re.S)
+    assert changed == 1
+    with pytest.raises(Fault, match="not allowed"):
+        simulated(program, dtype, inputs, change=lambda _: always)
 
 
 @pytest.mark.parametrize("dtype", DTYPES)

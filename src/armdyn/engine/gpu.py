@@ -145,7 +145,8 @@ class March(OnDevices):
     """A program that is repeated on GPUs: the steps of many simulations in one launch.
 
     ``states`` are pairs of an argument and the result that it is in the next round. They stay in
-    registers; the bits are those of the program called again and again.
+    registers; the bits are those of the program called again and again. The rows of ``still``
+    arguments are the same in all rounds.
     """
 
     def __init__(
@@ -154,9 +155,10 @@ class March(OnDevices):
         takes: tuple[Shape, ...],
         shapes: tuple[Shape, ...],
         states: Sequence[tuple[int, int]],
+        still: Sequence[int] = (),
     ) -> None:
         super().__init__(code, takes, shapes, 3 * len(takes) + len(shapes) + 3)
-        self.states = tuple(states)
+        self.states, self.still = tuple(states), tuple(still)
         for argument, result in self.states:
             if math.prod(takes[argument]) != math.prod(shapes[result]):
                 raise AssertionError(f"result {result} cannot be argument {argument}")
@@ -177,7 +179,8 @@ class March(OnDevices):
         Args:
             inputs: of each argument, the address of its first row, how many numbers lie from a
                 state's row to the next, and from a step's to the next; 0: the same row for all.
-                The rows of a state are read once, before the first step.
+                The rows of a state are read before the first step. They may be read a second
+                time when results have been stored, and must not lie where these go.
             outputs: where each result goes, of every ``every``-th step, with the axes (steps that
                 are stored, states, numbers); 0: nowhere.
             count: of the states.
@@ -195,8 +198,8 @@ class March(OnDevices):
 
     def compile(self, dtype: str, limit: int) -> bytes:
         """The PTX, which needs no shared memory."""
-        return ptx.compile_march(self.code.program, dtype, self.states)
+        return ptx.compile_march(self.code.program, dtype, self.states, self.still)
 
     def form(self, dtype: str, limit: int) -> tuple[str, ...]:
         """What kind of PTX that is, for the disk cache."""
-        return "ptx march", dtype, str(self.states)
+        return "ptx march", dtype, str(self.states), str(self.still)

@@ -31,13 +31,15 @@ def compile(program: Program, dtype: str, limit: int) -> bytes:
     return assemble(ptx.module(program, dtype, limit))
 
 
-def compile_march(program: Program, dtype: str, states: Sequence[tuple[int, int]]) -> bytes:
+def compile_march(
+    program: Program, dtype: str, states: Sequence[tuple[int, int]], still: Sequence[int] = ()
+) -> bytes:
     """The PTX of a kernel that repeats a program; see ``program.ptx_march``."""
     with jit.LOCK:
         from armdyn.program import ptx_march
 
     jit.check_size(program, "single")
-    return assemble(ptx_march.module(program, dtype, states))
+    return assemble(ptx_march.module(program, dtype, states, still))
 
 
 def assemble(module: Module) -> bytes:

@@ -11,7 +11,8 @@ columns of one, at a time.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import NamedTuple
 
 from armdyn.program.sincos import Format
@@ -22,6 +23,8 @@ CHUNK = 16  # bytes that a thread copies at once
 SECTOR = 32  # bytes that memory moves at once
 NARROW = 8  # numbers of a float32 result that go straight to memory
 AT_ONCE = 2, 3  # blocks to have side by side: with one page, and with several
+STRAIGHT = True  # whether as many numbers as are known beforehand are copied without loops
+IN_HAND = 8  # chunks that a thread then loads before it stores them
 
 
 class Piece(NamedTuple):
@@ -167,6 +170,82 @@ def copy(text: Text, to: str, source: str, numbers: str, form: Format) -> None:
     text.label = f"{p}.done"
 
 
+def copy_known(text: Text, to: str, source: str, numbers: int, form: Format) -> None:
+    """All threads of the warp copy so many numbers, to a target at a multiple of 16 bytes."""
+    per = CHUNK * 8 // form.bits
+    chunks, single = divmod(numbers, per)
+    rounds, some = divmod(chunks, WARP)
+    wide = Run(text, f"<{per} x {form.scalar}>", CHUNK, to, source)
+    for first in range(0, rounds, IN_HAND):
+        wide.copy([step * WARP * CHUNK for step in range(first, min(first + IN_HAND, rounds))])
+    if some:
+        with only(text, some):
+            wide.copy([rounds * WARP * CHUNK])
+    if single:
+        with only(text, single):
+            Run(text, form.scalar, form.bits // 8, to, source).copy([chunks * CHUNK])
+
+
+class Run:
+    """The place of each thread in a run of values, one after the other, of ``size`` bytes each."""
+
+    def __init__(self, text: Text, kind: str, size: int, to: str, source: str) -> None:
+        self.text, self.kind, self.size = text, kind, size
+        at = text.emit(f"mul i32 %tid, {size}")
+        far = text.emit(f"zext i32 {at} to i64")
+        self.source = text.emit(f"getelementptr i8, ptr addrspace(3) {source}, i32 {at}")
+        self.to = text.emit(f"getelementptr i8, ptr addrspace(1) {to}, i64 {far}")
+
+    def copy(self, steps: Sequence[int]) -> None:
+        """Copy what lies so many bytes behind: load all, then store all."""
+        emit, values = self.text.emit, []
+        for step in steps:
+            here = emit(f"getelementptr i8, ptr addrspace(3) {self.source}, i32 {step}")
+            what = f"{self.kind}, ptr addrspace(3) {here}, align {self.size}"
+            values.append(emit(f"load {what}"))
+        for step, value in zip(steps, values, strict=True):
+            there = emit(f"getelementptr i8, ptr addrspace(1) {self.to}, i64 {step}")
+            where = f"ptr addrspace(1) {there}, align {self.size}"
+            self.text.do(f"store {self.kind} {value}, {where}")
+
+
+@contextmanager
+def only(text: Text, threads: int) -> Iterator[None]:
+    """What is written in it is done by so many threads."""
+    p = f"only{len(text.lines)}"
+    flag = text.emit(f"icmp ult i32 %tid, {threads}")
+    text.do(f"br i1 {flag}, label %{p}, label %{p}.done")
+    text.lines.append(f"{p}:")
+    yield
+    text.do(f"br label %{p}.done")
+    text.lines.append(f"{p}.done:")
+    text.label = f"{p}.done"
+
+
+def copy_either(text: Text, to: str, source: str, numbers: str, most: int, form: Format) -> None:
+    """Copy so many numbers, at most ``most``: if it is all of these, and even, without loops."""
+    if not STRAIGHT:
+        copy(text, to, source, numbers, form)
+        return
+    p = f"either{len(text.lines)}"
+    address = text.emit(f"ptrtoint ptr addrspace(1) {to} to i64")
+    off = text.emit(f"and i64 {address}, {CHUNK - 1}")
+    even = text.emit(f"icmp eq i64 {off}, 0")
+    full = text.emit(f"icmp eq i32 {numbers}, {most}")
+    both = text.emit(f"and i1 {even}, {full}")
+    text.do(f"br i1 {both}, label %{p}.known, label %{p}.loops")
+    text.lines.append(f"{p}.known:")
+    text.label = f"{p}.known"
+    copy_known(text, to, source, most, form)
+    text.do(f"br label %{p}.done")
+    text.lines.append(f"{p}.loops:")
+    text.label = f"{p}.loops"
+    copy(text, to, source, numbers, form)
+    text.do(f"br label %{p}.done")
+    text.lines.append(f"{p}.done:")
+    text.label = f"{p}.done"
+
+
 def copy_out(text: Text, page: Page, sizes: Sequence[int], form: Format) -> None:
     """Copy a page to its results, for the states of this block that there are.
 
@@ -181,7 +260,8 @@ def copy_out(text: Text, page: Page, sizes: Sequence[int], form: Format) -> None
             f"getelementptr {form.scalar}, ptr addrspace(1) %r{result}, i64 {before}"
         )
         if length == size:
-            copy(text, target, source, text.emit(f"mul i32 %states, {size}"), form)
+            numbers = text.emit(f"mul i32 %states, {size}")
+            copy_either(text, target, source, numbers, WARP * size, form)
             continue
         begin, head = text.label, f"rows{len(text.lines)}"
         text.do(f"br label %{head}")
@@ -199,7 +279,7 @@ def copy_out(text: Text, page: Page, sizes: Sequence[int], form: Format) -> None
         passed = text.emit(f"mul i64 {far}, {size}")
         column = text.emit(f"add i64 {passed}, {start}")
         there = text.emit(f"getelementptr {form.scalar}, ptr addrspace(1) {target}, i64 {column}")
-        copy(text, there, here, str(length), form)
+        copy_either(text, there, here, str(length), length, form)
         following = text.emit(f"add i32 {row}, 1")
         text.lines[at] = f"  {row} = phi i32 [ 0, %{begin} ], [ {following}, %{text.label} ]"
         text.do(f"br label %{head}")

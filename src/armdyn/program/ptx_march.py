@@ -17,19 +17,29 @@ from collections.abc import Sequence
 
 from armdyn.program.llvm import units
 from armdyn.program.loops import loop
-from armdyn.program.program import Program
-from armdyn.program.ptx import BEGIN, Arithmetic, Module, whole
+from armdyn.program.program import Op, Program
+from armdyn.program.ptx import BEGIN, Arithmetic, Module, can_hurry, whole
 from armdyn.program.sincos import FORMATS
 from armdyn.program.text import Text
 
+MANY = 8  # choices by one test for which a round goes two ways
 States = Sequence[tuple[int, int]]  # arguments, and the results that they are in the next round
 
 
-def module(program: Program, dtype: str, states: States) -> Module:
-    """The module of a kernel that repeats a program."""
-    form = FORMATS[dtype]
+def module(program: Program, dtype: str, states: States, still: Sequence[int] = ()) -> Module:
+    """The module of a kernel that repeats a program; ``still`` arguments have one row a state."""
+    form, taken = FORMATS[dtype], _parameters(program)
     work = Arithmetic(program, form)
-    text = Text()
+    work.hasty = can_hurry(form)
+    texts = [_body(work, states, still, taken)]
+    if work.usual:
+        texts.append(_body(Arithmetic(program, form), states, still, taken))
+    return Module(whole(texts, taken, None), 0)
+
+
+def _body(work: Arithmetic, states: States, still: Sequence[int], taken: list[str]) -> Text:
+    """All that a thread does."""
+    program, form, text = work.program, work.form, Text()
     text.lines += BEGIN.splitlines()
     work.begin(text)
     begins = _begins([*program.inputs.values()])
@@ -43,19 +53,83 @@ def module(program: Program, dtype: str, states: States) -> Module:
     ]
     kinds = [(form.scalar, work.use(text, k)) for k in carried]
     more = [("i64", "%every"), ("i64", "0")]  # rounds until the next that is stored; stored before
+    more.append(("i1", "true"))  # whether all reciprocals were of usual numbers
     with loop(text, "0", "%rounds", 1, [*kinds, *more]) as rounds:
-        *state, left, row = rounds.values
+        *state, left, row, usual = rounds.values
+        work.usual = usual
         work.values = dict(zip(carried, state, strict=True))
-        moving = {argument for argument, _ in states}
-        for i in set(range(len(sizes))) - moving:
-            work.move(text, f"%a{i}.now", f"%a{i}.row", rounds.index, f"%a{i}.step")
-        work.rows = [f"%a{i}.row" if i in moving else f"%a{i}.now" for i in range(len(sizes))]
-        for unit in units(program):
-            work.unit(text, unit)
+        for i in set(range(len(sizes))) - {argument for argument, _ in states} - set(still):
+            work.rows[i] = f"%a{i}.now"
+            work.move(text, work.rows[i], f"%a{i}.row", rounds.index, f"%a{i}.step")
+        _round(text, work)
         left, row = _store(text, work, ends, left, row)
-        rounds.next = [*(work.use(text, k) for k in following), left, row]
+        rounds.next = [*(work.use(text, k) for k in following), left, row, work.usual]
+    work.usual = usual if work.usual != usual else ""
+    work.leave(text, "done", taken)
+    text.lines.append("done:")
     text.do("ret void")
-    return Module(whole(text, _parameters(program), None), 0)
+    return text
+
+
+def _round(text: Text, work: Arithmetic) -> None:
+    """All operations of a round; what most choices depend on decides between two ways.
+
+    What a way needs is then computed on that way alone, and what is chosen costs nothing.
+    """
+    chosen, before, after = _split(work.program)
+    for unit in before:
+        work.unit(text, unit)
+    if not after:
+        return
+    a, b, *_ = work.program.instructions[next(iter(chosen))].args
+    names = work.use(text, a), work.use(text, b)
+    test = text.emit(f"fcmp olt {work.form.scalar} {', '.join(names)}")
+    fork = len(text.lines)
+    text.do("")
+    known, usual = dict(work.values), work.usual
+    ways = []
+    for side in (2, 3):
+        work.values, work.usual, label = dict(known), usual, text.block()
+        for unit in after:
+            for k in chosen.intersection(unit):
+                place = work.program.instructions[k].args[side]
+                work.values[k] = work.use(text, place)
+            if not chosen.intersection(unit):
+                work.unit(text, unit)
+        results = [work.use(text, k) for k in work.program.outputs]
+        ways.append((label, text.label, len(text.lines), [*results, work.usual]))
+        text.do("")
+    join = text.block()
+    text.lines[fork] = f"  br i1 {test}, label %{ways[0][0]}, label %{ways[1][0]}"
+    for _, _, last, _ in ways:
+        text.lines[last] = f"  br label %{join}"
+    kinds = [*[work.form.scalar] * len(work.program.outputs), "i1"]
+    joined = []
+    for kind, first, second in zip(kinds, ways[0][3], ways[1][3], strict=True):
+        same = f"phi {kind} [ {first}, %{ways[0][1]} ], [ {second}, %{ways[1][1]} ]"
+        joined.append(text.emit(same) if first != second else first)
+    work.values = known | dict(zip(work.program.outputs, joined[:-1], strict=True))
+    work.usual = joined[-1]
+
+
+def _split(program: Program) -> tuple[set[int], list[list[int]], list[list[int]]]:
+    """The choices by the most frequent test; what does not depend on them, and what does."""
+    tests: dict[tuple[int, ...], set[int]] = {}
+    for k, (op, args, _) in enumerate(program.instructions):
+        if op is Op.SELECT_LT:
+            tests.setdefault(args[:2], set()).add(k)
+    chosen = max(tests.values(), key=len, default=set())
+    todo = units(program)
+    if len(chosen) < MANY:
+        return set(), todo, []
+    late: set[int] = set()
+    parts: tuple[list[list[int]], list[list[int]]] = [], []
+    for unit in todo:
+        needs = {arg for k in unit for arg in program.instructions[k].args}
+        is_late = bool(chosen.intersection(unit) or late & needs)
+        late.update(unit if is_late else ())
+        parts[is_late].append(unit)
+    return chosen, *parts
 
 
 def _begins(sizes: Sequence[int]) -> list[int]:

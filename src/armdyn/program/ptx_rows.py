@@ -154,8 +154,8 @@ class Rows:
         if self.current < len(self.pages):
             text.do(BARRIER)  # before it is written over
 
-    def finish(self, text: Text) -> None:
-        """Store narrow rows, of the states that there are."""
+    def finish(self, text: Text, taken: list[str]) -> None:
+        """Store narrow rows, of the states that there are; the kernel has ``taken`` these."""
         if not self.straight:
             return
         names = [self.work.use(text, k) for _, _, k in self.straight]
@@ -167,6 +167,6 @@ class Rows:
             place = text.emit(f"add i64 {row}, {i}")
             there = text.emit(f"getelementptr {scalar}, ptr addrspace(1) %r{result}, i64 {place}")
             text.do(f"store {scalar} {name}, ptr addrspace(1) {there}")
-        text.do("br label %done")
+        self.work.leave(text, "done", taken)
         text.lines.append("done:")
         text.label = "done"
