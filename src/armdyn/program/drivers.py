@@ -18,11 +18,11 @@ from __future__ import annotations
 
 from functools import partial
 
-from armdyn.program import streams
 from armdyn.program.far import far, far_angle, table
 from armdyn.program.llvm import Writer
 from armdyn.program.program import Program
 from armdyn.program.sincos import FORMATS
+from armdyn.program.streams import Streams
 from armdyn.program.text import Text
 
 PAGE = 4096  # bytes that the last bits of an address tell apart
@@ -133,10 +133,11 @@ def batch(program: Program, dtype: str, width: int) -> str:
     writer = Writer(program, FORMATS[dtype], width, width)
     row, results = (bytes_a_state(writer, names) for names in (writer.names, writer.results))
     vector = width * writer.form.bits // 8
-    room = Room(scratch(writer) | {f"{x}.buffer": width * row[x] + vector for x in row})
-    fork = "  br label %loop"
+    streams = Streams(row, results, width, writer.type, vector)
+    room = Room(scratch(writer) | {f"{x}.buffer": streams.buffer(row[x]) for x in row})
+    fork, more = "  br label %loop", []
     if 2 * sum(results.values()) > sum(row.values()):  # else streaming gains nothing
-        blocks = streams.blocks(row, results, width, writer.type, vector, partial(calls, writer))
+        blocks, more = streamed(writer, streams)
         fork = f"  br i1 %large, label %stream, label %loop\n{blocks}"
 
     def each(line: str, names: list[str]) -> str:
@@ -147,7 +148,7 @@ def batch(program: Program, dtype: str, width: int) -> str:
         page=PAGE,
         pointers="\n".join(pointers(writer)),
         room="\n".join(room.take()),
-        begin=room.block,
+        begin=room.block if fork == "  br label %loop" else f"{room.block} ], [ 0, %stream",
         fork=fork,
         places=each(
             "  {x}.offset = mul i64 %i, {row}\n"
@@ -174,7 +175,31 @@ def batch(program: Program, dtype: str, width: int) -> str:
         ),
         leave="\n".join(room.leave(results, "%count")),
     )
-    return "\n".join([*declarations(writer), COMMON, *parts(writer), driver])
+    return "\n".join([*declarations(writer), COMMON, *parts(writer), *more, driver])
+
+
+def streamed(writer: Writer, streams: Streams) -> tuple[str, list[str]]:
+    """The blocks of a batch whose results go past the caches, and the functions that they call."""
+    compute = partial(calls, writer)
+    if len(writer.parts) > 1:
+
+        def send(names: list[str]) -> list[str]:
+            return [*compute(names), *streams.flow()]
+
+        return streams.blocks(compute, send), [streams.function()]
+
+    moving = [f"{x}{end}" for x in streams.results for end in (".full", ".lines")]
+    text = Text()
+    writer.part(0, text, streams.lines())
+    text.do("ret void")
+    parameters = ", ".join(f"ptr {name}" for name in [*writer.names, "%scratch", *moving])
+    function = define(f"internal void @sending({parameters}) noinline", text)
+    scratch = "%scratch" if writer.scratch else "null"
+
+    def send_between(names: list[str]) -> list[str]:
+        return [f"  call void @sending({', '.join(f'ptr {x}' for x in [*names, scratch, *moving])})"]
+
+    return streams.blocks(compute, send_between), [streams.function(), function]
 
 
 def pointers(writer: Writer) -> list[str]:

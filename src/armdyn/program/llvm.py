@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 from armdyn.program import rows
@@ -156,8 +156,8 @@ class Writer:
                         end += 1
         return slots
 
-    def part(self, i: int, text: Text) -> None:
-        """Append the instructions of part i."""
+    def part(self, i: int, text: Text, between: Sequence[str] = ()) -> None:
+        """Append the instructions of part i, with others dealt out evenly between them."""
         values = self._loaded(text) if self.lanes > 1 and i == 0 else {}
         made: list[int] = []
         for store in self.stores.get(-1, ()) if i == 0 else ():
@@ -168,7 +168,8 @@ class Writer:
             self._store(text, values, store)
         for k in range(i, len(self.tables), len(self.parts)):
             self._copy(text, k)
-        for unit in self.parts[i]:
+        for at, unit in enumerate(self.parts[i]):
+            text.lines += dealt(between, at, len(self.parts[i]) + 1)
             op, args, _ = self.program.instructions[unit[0]]
             if op in TRIG:
                 self._trig(text, values, unit)
@@ -180,6 +181,7 @@ class Writer:
             made += unit
             for store in (store for k in unit for store in self.stores.get(k, ())):
                 self._store(text, values, store)
+        text.lines += dealt(between, len(self.parts[i]), len(self.parts[i]) + 1)
         self._set_aside(text, values, made)
 
     def _table(self, text: Text, values: dict[int, str], k: int) -> None:
@@ -297,6 +299,11 @@ class Writer:
                 )
             packs.append(pack)
         return packs
+
+
+def dealt(things: Sequence[str], turn: int, turns: int) -> Sequence[str]:
+    """Those of a turn where they are dealt out evenly."""
+    return things[len(things) * turn // turns : len(things) * (turn + 1) // turns]
 
 
 def cut(program: Program, arrange: Arrange | None = None) -> list[list[list[int]]]:
