@@ -32,6 +32,7 @@ LINE = 64  # bytes: the largest vector, and a line of the cache
 COMMON = """
 declare ptr @malloc(i64)
 declare void @free(ptr)
+declare void @llvm.prefetch.p0(ptr, i32, i32, i32)
 declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)
 declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)
 !0 = !{!"branch_weights", i32 1, i32 1048576}
@@ -238,7 +239,17 @@ def parts(writer: Writer) -> list[str]:
     parameters = ", ".join(f"ptr {name}" for name in [*writer.names, "%scratch"])
     for i in range(len(writer.parts)):
         text = Text()
-        writer.part(i, text)
+        import os
+        ahead = int(os.environ.get("ARM_PF", "0"))
+        fetch = []
+        if ahead and writer.lanes > 1 and len(writer.parts) == 1:
+            for x, row in bytes_a_state(writer, writer.arguments).items():
+                if row * 8 // writer.form.bits * 8 < 0: continue
+                block = writer.lanes * row
+                if row < int(os.environ.get("ARM_PFROW", "300")): continue
+                for k in range(0, block, 64):
+                    fetch.append(f"  {x}.p{k} = getelementptr i8, ptr {x}, i64 {k + ahead * block}\n  call void @llvm.prefetch.p0(ptr {x}.p{k}, i32 0, i32 {os.environ.get('ARM_PFL','3')}, i32 1)")
+        writer.part(i, text, fetch)
         text.do("ret void")
         found.append(define(f"internal void @part{i}({parameters}) noinline", text))
     return found
