@@ -21,8 +21,8 @@ from dataclasses import dataclass
 BLOCKS = """
 stream:
   %several = icmp ugt i64 %whole, {width}
-  br i1 %several, label %first, label %loop
-first:
+  br i1 %several, label %stream.first, label %loop
+stream.first:
 {begin}
 {first}
 {carry}
@@ -30,7 +30,7 @@ first:
 {hand_over}
   br label %stream.loop
 stream.loop:
-  %stream.i = phi i64 [ {twice}, %first ], [ %stream.next, %stream.block ]
+  %stream.i = phi i64 [ {twice}, %stream.first ], [ %stream.next, %stream.block ]
   %stream.next = add i64 %stream.i, {width}
 {turn}
   %stream.more = icmp ult i64 %stream.i, %whole
@@ -62,8 +62,8 @@ HAND = """
   {x}.{filled}.rest = load {real}, ptr {x}.{filled}.end, align {vector}
   store {real} {x}.{filled}.rest, ptr {x}.{next}, align {vector}"""
 TURN = """
-  {x}.full = phi ptr [ {x}.buffer, %first ], [ {x}.free, %stream.block ]
-  {x}.free = phi ptr [ {x}.other, %first ], [ {x}.full, %stream.block ]"""
+  {x}.full = phi ptr [ {x}.buffer, %stream.first ], [ {x}.free, %stream.block ]
+  {x}.free = phi ptr [ {x}.other, %stream.first ], [ {x}.full, %stream.block ]"""
 HERE = """
   {x}.stream.offset = mul i64 %stream.i, {row}
   {x}.stream.here = getelementptr i8, ptr {x}, i64 {x}.stream.offset"""
@@ -78,7 +78,7 @@ LINE = """
   {x}.{k}.from = getelementptr i8, ptr {x}.full, i64 {at}
   {x}.{k}.line = load {real}, ptr {x}.{k}.from, align {vector}
   {x}.{k}.to = getelementptr i8, ptr {x}.lines, i64 {at}
-  store {real} {x}.{k}.line, ptr {x}.{k}.to, align {vector}, !nontemporal !1"""
+  store {real} {x}.{k}.line, ptr {x}.{k}.to, align {vector}"""
 FLOW = """
 define internal void @flow(ptr %full, ptr %lines, i64 %bytes) noinline {{
 entry:
@@ -88,7 +88,7 @@ line:
   %from = getelementptr i8, ptr %full, i64 %j
   %it = load {real}, ptr %from, align {vector}
   %to = getelementptr i8, ptr %lines, i64 %j
-  store {real} %it, ptr %to, align {vector}, !nontemporal !1
+  store {real} %it, ptr %to, align {vector}
   %next = add i64 %j, {vector}
   %more = icmp ult i64 %next, %bytes
   br i1 %more, label %line, label %done
