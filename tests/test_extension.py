@@ -36,7 +36,9 @@ def f():
     path = calls.CarefulPath("f", arguments_of(polynomials), polynomials.shapes, polynomials, None)
     for dtype in calls.FLOAT64, calls.FLOAT32:
         path.address("single", dtype), path.address("batch", dtype)
-    yield calls._call.Function(refuse, path.table, path.takes, polynomials.shapes, 100, {})
+    yield calls._call.Function(
+        refuse, path.table, path.takes, polynomials.shapes, 100, path.many, {}
+    )
     del polynomials  # and the kernels, which nobody else holds
 
 

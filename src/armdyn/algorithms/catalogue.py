@@ -256,7 +256,12 @@ CATALOGUE: dict[str, tuple[Method, ...]] = {
         ),
         Method("newton-euler-sums", newton_euler_sums.inverse_dynamics, "armdyn", SUMS, "mixed"),
         Method(
-            "newton-euler-angles", newton_euler_angles.inverse_dynamics, "armdyn", ANGLES, "mixed", tried=False
+            "newton-euler-angles",
+            newton_euler_angles.inverse_dynamics,
+            "armdyn",
+            ANGLES,
+            "mixed",
+            tried=False,
         ),
         Method("newton-euler-flat", newton_euler_flat.inverse_dynamics, "armdyn", FLAT, "flat"),
         Method(

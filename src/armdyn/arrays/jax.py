@@ -7,6 +7,7 @@ linear in the direction, and that one transposed is a third. Each has derivative
 
 from __future__ import annotations
 
+import math
 import threading
 from collections.abc import Callable, Sequence
 from ctypes import cast
@@ -150,27 +151,26 @@ ad.primitive_transposes[call_p] = _transpose
 # Machine code -------------------------------------------------------------------------------
 
 
-HANDLERS: dict[str, type[xla.OnCPU] | type[xla.OnGPU]] = {  # by what XLA calls the platform
-    "cpu": xla.OnCPU,
-    "CUDA": xla.OnGPU,
-}
 _made: dict[str, xla.OnCPU | xla.OnGPU] = {}  # for good: XLA forgets no handler
 _making = forks.free_in_children(threading.RLock())
 
 
 def _lower(platform: str, context: Any, *operands: Any, function: CarefulPath, along: bool) -> Any:
-    name = target(called(function, along), context.avals_in[0].dtype.name, platform)
+    path, first = called(function, along), context.avals_in[0]
+    kind = path.kind(math.prod(first.shape) // math.prod(path.takes[0]), first.dtype)
+    name = target(path, first.dtype.name, kind if platform == "cpu" else platform)
     return jax.ffi.ffi_lowering(name)(context, *operands)
 
 
-def target(path: CarefulPath, dtype: str, platform: str) -> str:
-    """The name under which XLA finds the handler of a function."""
-    name = f"armdyn_{key(path, dtype, platform)}"
+def target(path: CarefulPath, dtype: str, form: str) -> str:
+    """The name under which XLA finds a function's handler: on "CUDA", or a kernel's on the CPU."""
+    name = f"armdyn_{key(path, dtype, form)}"
     with _making:
         if name not in _made:
-            made = HANDLERS[platform](path, dtype)
+            on_card = form == "CUDA"
+            made = xla.OnGPU(path, dtype) if on_card else xla.OnCPU(path, dtype, form)
             capsule = jax.ffi.pycapsule(cast(made.address, xla.HANDLER))
-            jax.ffi.register_ffi_target(name, capsule, platform=platform)
+            jax.ffi.register_ffi_target(name, capsule, platform="CUDA" if on_card else "cpu")
             _made[name] = made
     return name
 

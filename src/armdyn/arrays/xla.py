@@ -31,8 +31,6 @@ from armdyn.errors import cut
 
 VERSION = 0, 1  # of the interface: the oldest that has all that is used here
 METADATA = 1  # the extension by which XLA asks for it
-CACHES = 16_000_000  # bytes; larger results go past them, as in engine/_call.c
-SIZES = {"float64": 8, "float32": 4}
 HANDLER = CFUNCTYPE(c_void_p, c_void_p)
 
 # Where things lie in the structs, in bytes.
@@ -43,7 +41,7 @@ EXTENSION_TYPE, EXTENSION_METADATA = 8, 24
 MAJOR, MINOR, TRAITS = 24, 28, 32  # of the metadata
 
 HEAD = f"""
-declare void @batch(ptr, ptr, i64)
+declare void @kernel(ptr, ptr, i64)
 
 define ptr @handler(ptr %frame) {{
   %extension.at = getelementptr i8, ptr %frame, i64 {EXTENSION}
@@ -69,11 +67,8 @@ run:
 """
 
 
-def text(inputs: int, results: int, numbers: int, most: int) -> str:
-    """The handler of a kernel with so many inputs and results.
-
-    The first input has so many ``numbers`` a state; more than ``most`` states outgrow the caches.
-    """
+def text(inputs: int, results: int, numbers: int) -> str:
+    """The handler of a kernel with so many inputs and results, so many numbers a state in one."""
     return "".join(
         [
             HEAD,
@@ -102,10 +97,7 @@ counted:
   %empty = icmp eq i64 %count, 0
   br i1 %empty, label %done, label %work
 work:
-  %large = icmp ugt i64 %count, {most}
-  %negative = sub i64 0, %count
-  %signed = select i1 %large, i64 %negative, i64 %count
-  call void @batch(ptr %in, ptr %out, i64 %signed)
+  call void @kernel(ptr %in, ptr %out, i64 %count)
   br label %done
 done:
   ret ptr null
@@ -134,16 +126,14 @@ def _pointers(name: str, part: int, count: int) -> list[str]:
 
 
 class OnCPU:
-    """The handler of a function on the CPU; ``address`` is valid while this lives."""
+    """The handler of a function's kernel on the CPU; ``address`` is valid while this lives."""
 
-    def __init__(self, path: CarefulPath, dtype: str) -> None:
-        row = SIZES[dtype] * sum(map(math.prod, path.shapes))
-        made = text(
-            len(path.takes), len(path.shapes), math.prod(path.takes[0]), CACHES // max(row, 1)
-        )
+    def __init__(self, path: CarefulPath, dtype: str, kind: str) -> None:
+        made = text(len(path.takes), len(path.shapes), math.prod(path.takes[0]))
         self._path = path  # which owns the kernel
-        kernel = path.address("batch", FLOAT32 if dtype == "float32" else FLOAT64)
-        self._code = jit.LoadedCode(jit.machine_code(made, "handler"), "handler", {"batch": kernel})
+        kernel = path.address(kind, FLOAT32 if dtype == "float32" else FLOAT64)
+        symbols = {"kernel": kernel}
+        self._code = jit.LoadedCode(jit.machine_code(made, "handler"), "handler", symbols)
         self.address = self._code.address
 
 

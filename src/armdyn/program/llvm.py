@@ -158,7 +158,12 @@ class Writer:
 
     def part(self, i: int, text: Text, between: Sequence[str] = ()) -> None:
         """Append the instructions of part i, with others dealt out evenly between them."""
-        values = self._loaded(text) if self.lanes > 1 and i == 0 else {}
+        values: dict[int, str] = {}
+        if len(self.parts) > 1 and self.lanes > 1 and i == 0:
+            for k in range(sum(self.program.inputs.values())):
+                if k not in values:
+                    self._load(text, values, k)
+            self._set_aside(text, values, values)
         made: list[int] = []
         for store in self.stores.get(-1, ()) if i == 0 else ():
             self._store(text, values, store)
@@ -215,6 +220,9 @@ class Writer:
             if op is Op.INPUT and self.lanes == 1:
                 argument, place = self._argument(k)
                 address = rows.at(text.emit, f"%a{argument}", place, self.form)
+            elif op is Op.INPUT and len(self.parts) == 1:
+                self._load(text, values, k)
+                return values[k]
             elif op is Op.PART:
                 address = self.areas.part(text, k)
             else:
@@ -232,15 +240,14 @@ class Writer:
     def _slot(self, text: Text, k: int) -> str:
         return text.emit(f"getelementptr {self.type}, ptr %scratch, i64 {self.slots[k]}")
 
-    def _loaded(self, text: Text) -> dict[int, str]:
-        """All inputs, a vector over the states each."""
-        values: dict[int, str] = {}
-        for argument, length in enumerate(self.program.inputs.values()):
-            names = rows.load(text.emit, f"%a{argument}", length, self.form, self.lanes)
-            row = dict(enumerate(names, start=len(values)))
-            values |= row
-            self._set_aside(text, values, row)
-        return values
+    def _load(self, text: Text, values: dict[int, str], k: int) -> None:
+        """An input, a vector over the states, and those that are loaded together with it."""
+        argument, place = self._argument(k)
+        width = [*self.program.inputs.values()][argument]
+        start = max(s for s in rows.load_starts(width, self.form, self.lanes) if s <= place)
+        names = rows.load(text.emit, f"%a{argument}", width, start, self.form, self.lanes)
+        for i, name in enumerate(names):
+            values.setdefault(k - place + start + i, name)
 
     def _store(self, text: Text, values: dict[int, str], store: Store) -> None:
         names = [self._use(text, values, k) for k in store.places]

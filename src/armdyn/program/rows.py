@@ -80,37 +80,44 @@ def store_starts(width: int, lanes: int) -> list[int]:
     return list(range(0, width, lanes)) if alone else starts(width, lanes)
 
 
-def load(emit: Emit, pointer: str, width: int, form: Format, lanes: int) -> list[str]:
-    """The ``width`` numbers of a row, each a vector over the states of a block.
+def load_starts(width: int, form: Format, lanes: int) -> list[int]:
+    """Where loads of a row begin; the last may overlap."""
+    length = loaded_together(width, form, lanes)
+    return starts(width, length) if width > length else [0]
 
-    Half a vector is loaded of each state, unless rows are narrower still. The second half of a
-    vector, which is another state's, comes to its place on the way from memory: that spares a
-    third of the shuffles.
-    """
+
+def loaded_together(width: int, form: Format, lanes: int) -> int:
+    """The numbers of a row that are loaded together: half a vector, or one if rows are narrow."""
     half = lanes // 4 < width and 128 // form.bits <= lanes // 2
-    length = lanes // 2 if half else lanes
-    values = [""] * width
-    for start in starts(width, length) if width > length else [0]:
-        places = [lane * width + start for lane in range(lanes)]
-        last = lanes * width - length
-        rows = [_loaded(emit, pointer, place, last, length, form) for place in places]
-        if half:
-            part, picks = f"<{length} x {form.scalar}>", range(lanes)
-            whole = [(rows[a], rows[b]) for a, b in pairs(lanes, form)]
-            rows = [shuffle(emit, part, a, b, picks) for a, b in whole]
-        values[start : start + length] = turn(emit, rows, form, lanes)[:width]
-    return values
+    return lanes // 2 if half else lanes
 
 
-def _loaded(
-    emit: Emit, pointer: str, place: int, last: int, length: int, form: Format
-) -> str:
+def load(emit: Emit, pointer: str, width: int, start: int, form: Format, lanes: int) -> list[str]:
+    """Numbers of a row from one of ``load_starts`` on, each a vector over the states of a block.
+
+    The second half of a vector, where it is another state's, comes to its place on the way from
+    memory: that spares a third of the shuffles.
+    """
+    length = loaded_together(width, form, lanes)
+    last = lanes * width - length
+    places = [lane * width + start for lane in range(lanes)]
+    rows = [_loaded(emit, pointer, place, last, length, form) for place in places]
+    if length < lanes:
+        part = f"<{length} x {form.scalar}>"
+        halves = [(rows[a], rows[b]) for a, b in pairs(lanes, form)]
+        rows = [shuffle(emit, part, a, b, range(lanes)) for a, b in halves]
+    return turn(emit, rows, form, lanes)[: min(length, width)]
+
+
+def _loaded(emit: Emit, pointer: str, place: int, last: int, length: int, form: Format) -> str:
     """So many numbers from a place on; from beyond ``last`` those that are there, as far as any."""
     part, begin = f"<{length} x {form.scalar}>", min(place, last)
     row = emit(f"load {part}, ptr {at(emit, pointer, begin, form)}, align {form.bits // 8}")
     if begin == place:
         return row
-    return shuffle(emit, part, row, "poison", [min(place - begin + i, length - 1) for i in range(length)])
+    return shuffle(
+        emit, part, row, "poison", [min(place - begin + i, length - 1) for i in range(length)]
+    )
 
 
 def shuffle(emit: Emit, real: str, a: str, b: str, picks: Iterable[int]) -> str:

@@ -1,16 +1,16 @@
-"""Results that go past the caches, as LLVM text: what a batch needs whose results outgrow them.
+"""Results that outgrow the caches, as LLVM text.
 
 A kernel stores the rows of several states, a piece here and a piece there, and many pieces lie
 across two lines of the cache. Where the lines are not in the cache, the processor waits for each of
 them. So here a block's results go to a buffer first, and from there to memory in whole vectors, one
-after the other, by stores that fetch nothing and leave nothing in the cache. Memory takes them
-slowly: so they are dealt out among the instructions that compute the next block, into another
-buffer.
+after the other: a line that is overwritten as a whole is not fetched. Memory still takes them
+slowly, so they are dealt out among the instructions that compute the next block, into another
+buffer. (Stores that go past the caches altogether were slower at every size.)
 
-Such stores want addresses that are whole vectors apart from zero; those of a result are so many
-bytes off. A block is a whole number of vectors, so that each block is as far off as the first: the
-bytes that do not fill a vector are carried over to the other buffer, in front of the next block.
-The first block goes where it belongs, for a vector at its beginning would reach before the array.
+A line begins at an address that is a whole number of vectors; those of a result are so many bytes
+off. A block is a whole number of vectors, so that each block is as far off as the first: the bytes
+that do not fill a vector are carried over to the other buffer, in front of the next block. The
+first block goes where it belongs, for a vector at its beginning would reach before the array.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from dataclasses import dataclass
 
 BLOCKS = """
 stream:
+{begin}
   %several = icmp ugt i64 %whole, {width}
   br i1 %several, label %stream.first, label %loop
 stream.first:
-{begin}
 {first}
 {carry}
 {second}
@@ -31,8 +31,9 @@ stream.first:
   br label %stream.loop
 stream.loop:
   %stream.i = phi i64 [ {twice}, %stream.first ], [ %stream.next, %stream.block ]
-  %stream.next = add i64 %stream.i, {width}
 {turn}
+  %stream.next = add i64 %stream.i, {width}
+{here}
   %stream.more = icmp ult i64 %stream.i, %whole
   br i1 %stream.more, label %stream.block, label %stream.done
 stream.block:
@@ -43,14 +44,13 @@ stream.block:
 stream.done:
 {flow}
 {finish}
-  fence seq_cst
   br label %rest
 """
 BEGIN = """
   {x}.address = ptrtoint ptr {x} to i64
   {x}.off = and i64 {x}.address, {last}
   {x}.back = sub i64 0, {x}.off
-  {x}.other = getelementptr i8, ptr {x}.buffer, i64 {room}
+  {x}.other = getelementptr i8, ptr {x}.buffer, i64 {half}
   {x}.staged = getelementptr i8, ptr {x}.buffer, i64 {x}.off"""
 SECOND = """
   {x}.second = getelementptr i8, ptr {x}, i64 {block}"""
@@ -102,9 +102,11 @@ done:
 class Streams:
     """The results of a kernel on their way to memory.
 
+    Each argument and result has a ``.buffer`` of ``room(name)`` bytes.
+
     Attributes:
         rows: the bytes a state of each argument and result, by its pointer's name.
-        results: the same of the results. Each has a ``.buffer``.
+        results: the same of the results.
         width: the states of a block.
         real: the type of its vectors.
         vector: their bytes.
@@ -116,9 +118,18 @@ class Streams:
     real: str
     vector: int
 
-    def buffer(self, row: int) -> int:
-        """The bytes of the buffers of a result with so many bytes a state."""
-        return 2 * (self.width * row + self.vector)
+    def room(self, name: str) -> int:
+        """The bytes of a buffer: of a result two in one, with room for what is carried over."""
+        block = self.width * self.rows[name]
+        return 2 * (block + self.vector) if name in self.results else block
+
+    def moving(self) -> list[str]:
+        """The pointers by which a block's results go to memory."""
+        return [f"{x}{end}" for x in self.results for end in (".full", ".lines")]
+
+    def nothing(self) -> list[str]:
+        """The same where none are to go: lines that nobody needs then go to where they are."""
+        return [f"{x}.other" for x in self.results for _ in range(2)]
 
     def lines(self) -> list[str]:
         """What sends the results of a block to memory, line by line.
@@ -147,6 +158,8 @@ class Streams:
     ) -> str:
         """The blocks of a batch from the label ``stream`` on; then it goes on at ``rest``.
 
+        Where there are fewer than two, it goes to ``loop``.
+
         Args:
             compute: the lines that compute a block, given where its arguments and results are.
             send: the same, and meanwhile the results of the block before go to memory.
@@ -155,7 +168,7 @@ class Streams:
         def each(lines: str, names: Mapping[str, int], **others: str) -> str:
             words = {"last": self.vector - 1, "real": self.real, "vector": self.vector, **others}
             return "".join(
-                lines.format(x=x, row=row, block=self.width * row, room=self.buffer(row) // 2, **words)
+                lines.format(x=x, row=row, block=self.width * row, half=self.room(x) // 2, **words)
                 for x, row in names.items()
             )
 
@@ -170,7 +183,8 @@ class Streams:
             carry=each(CARRY, self.results),
             second="\n".join(compute(there(".staged", ".second"))),
             hand_over=each(HAND, self.results, filled="buffer", next="other"),
-            turn=each(TURN, self.results) + each(HERE, self.rows) + each(LINES, self.results),
+            turn=each(TURN, self.results),
+            here=each(HERE, self.rows) + each(LINES, self.results),
             place=each(STAGE, self.results),
             compute="\n".join(send(there(".stage", ".stream.here"))),
             hand_on=each(HAND, self.results, filled="free", next="full"),
