@@ -96,7 +96,7 @@ def test_c_answers_by_itself_where_shapes_differ():
     def refuse(*values, **keywords):
         raise AssertionError("handed on")
 
-    f = calls._call.Function(refuse, path.table, path.takes, path.shapes, 100, {})
+    f = calls._call.Function(refuse, path.table, path.takes, path.shapes, 100, path.many, {})
     for batch in BATCHES:
         values = given(batch)
         assert_right(f(*values), kernels, values)

@@ -22,6 +22,7 @@ from tests.kernels import (
 pytestmark = pytest.mark.skipif(not calls.EXTENSION, reason="the C extension is not built")
 
 
+MANY = (10**9, 10**9)  # states whose results outgrow the caches
 HANDED_ON = {"byte-swapped", "subclass", "masked", "another library's", "memory"}
 
 
@@ -36,7 +37,9 @@ def f():
     path = calls.CarefulPath("f", arguments_of(polynomials), polynomials.shapes, polynomials, None)
     for dtype in calls.FLOAT64, calls.FLOAT32:
         path.address("single", dtype), path.address("batch", dtype)
-    yield calls._call.Function(refuse, path.table, path.takes, polynomials.shapes, 100, {})
+    yield calls._call.Function(
+        refuse, path.table, path.takes, polynomials.shapes, 100, path.many, {}
+    )
     del polynomials  # and the kernels, which nobody else holds
 
 
@@ -144,14 +147,26 @@ def test_c_finds_what_an_option_chose_before():
 
 @pytest.mark.parametrize(
     "arguments",
-    [(), (0, b"", ((3,),), ((),), 1, {}), (0, bytearray(32), ((3,),), [()], 1, {})]
-    + [(0, bytearray(31), ((3,),), ((),), 1, {}), (0, bytearray(32), ((3,),) * 17, ((),), 1, {})]
-    + [(0, bytearray(32), (), ((),), 1, {}), (0, bytearray(32), ((3,),), (), 1, {})]
-    + [(0, bytearray(32), (3,), ((),), 1, {}), (0, bytearray(32), ((1,) * 5,), ((),), 1, {})]
-    + [(0, bytearray(32), ((3,),), ((),) * 33, 1, {})]
-    + [(0, bytearray(32), ((3,),), ((1,) * 5,), 1, {})]
-    + [(0, bytearray(32), ((3,),), (("a",),), 1, {}), (0, bytearray(32), ((3,),), (3,), 1, {})]
-    + [(0, bytearray(32), ((3,),), ((),), 1, []), (0, bytearray(32), ((3,),), ((),), 1)],
+    [(), (0, b"", ((3,),), ((),), 1, MANY, {}), (0, bytearray(48), ((3,),), [()], 1, MANY, {})]
+    + [
+        (0, bytearray(47), ((3,),), ((),), 1, MANY, {}),
+        (0, bytearray(48), ((3,),) * 17, ((),), 1, MANY, {}),
+    ]
+    + [(0, bytearray(48), (), ((),), 1, MANY, {}), (0, bytearray(48), ((3,),), (), 1, MANY, {})]
+    + [
+        (0, bytearray(48), (3,), ((),), 1, MANY, {}),
+        (0, bytearray(48), ((1,) * 5,), ((),), 1, MANY, {}),
+    ]
+    + [(0, bytearray(48), ((3,),), ((),) * 33, 1, MANY, {})]
+    + [(0, bytearray(48), ((3,),), ((1,) * 5,), 1, MANY, {})]
+    + [
+        (0, bytearray(48), ((3,),), (("a",),), 1, MANY, {}),
+        (0, bytearray(48), ((3,),), (3,), 1, MANY, {}),
+    ]
+    + [
+        (0, bytearray(48), ((3,),), ((),), 1, MANY, []),
+        (0, bytearray(48), ((3,),), ((),), 1, MANY),
+    ],
 )
 def test_c_refuses_to_be_built_wrong(arguments):
     with pytest.raises((TypeError, ValueError, BufferError)):
@@ -162,6 +177,6 @@ def test_what_was_chosen_is_let_go():
     chosen = {"by": {}}
     before = sys.getrefcount(chosen)
     for _ in range(10):
-        calls._call.Function(0, bytearray(32), ((3,),), ((),), 1, chosen)
+        calls._call.Function(0, bytearray(48), ((3,),), ((),), 1, MANY, chosen)
     gc.collect()
     assert sys.getrefcount(chosen) == before

@@ -176,7 +176,7 @@ def all_but_the_stream(ask):
 
 def test_the_handler_for_gpus_reads_xlas_frames(monkeypatch):
     launches = fake_gpu.install(monkeypatch)
-    monkeypatch.setitem(room.HANDLERS, "cpu", xla.OnGPU)
+    monkeypatch.setitem(room.HANDLERS, "cpu", room.HANDLERS["CUDA"])
     monkeypatch.setattr(room, "_made", {})
     monkeypatch.setattr(xla, "ask", all_but_the_stream(xla.ask))
     robot = Robot(Chain.random(2, "RR", seed=8))  # whose handlers XLA does not know yet
@@ -191,7 +191,7 @@ def test_the_handler_for_gpus_reads_xlas_frames(monkeypatch):
 
 def test_an_error_in_the_handler_for_gpus_is_raised_where_the_user_waits(monkeypatch):
     fake_gpu.install(monkeypatch)
-    monkeypatch.setitem(room.HANDLERS, "cpu", xla.OnGPU)
+    monkeypatch.setitem(room.HANDLERS, "cpu", room.HANDLERS["CUDA"])
     made = {}
     monkeypatch.setattr(room, "_made", made)
     test_an_error_in_the_handler_for_gpus_is_raised_where_the_user_waits.kept = made

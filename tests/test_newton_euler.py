@@ -7,7 +7,12 @@ import pytest
 
 import armdyn
 from armdyn import Chain
-from armdyn.algorithms import newton_euler, newton_euler_flat, newton_euler_sums
+from armdyn.algorithms import (
+    newton_euler,
+    newton_euler_angles,
+    newton_euler_flat,
+    newton_euler_sums,
+)
 from armdyn.algorithms.catalogue import operations
 from armdyn.quantities.tasks import cheapest, program_cost
 from tests.test_minimal import special_arm
@@ -28,6 +33,7 @@ def test_arms_of_odd_structure(seed):
     truth = torques(newton_euler, chain.on(float), state)
     found = {
         "sums": torques(newton_euler_sums, chain.on(float), state),
+        "angles": torques(newton_euler_angles, chain.on(float), state),
         "sums, minimal": torques(newton_euler_sums, chain.on(float, "minimal"), state),
         "flat bodies like any others": torques(newton_euler, chain.on(float, "flat"), state),
         "flat": torques(newton_euler_flat, chain.on(float, "flat"), state),
@@ -91,6 +97,22 @@ def test_sums_pay_behind_the_first_joint(arm, bias):
     assert cheapest(robot.chain, "bias") == "newton-euler-sums"
     assert summed.cost == bias < stepped.cost
     assert summed.trig == stepped.trig
+
+
+@pytest.mark.parametrize(
+    ("arm", "bias", "inverse_dynamics", "sines"),
+    [("ur5", 208, 250, 4), ("puma560", 274, 313, 2), ("kinova", 316, 351, 2)],
+)
+def test_sines_of_sums_save_operations_and_are_left_alone(arm, bias, inverse_dynamics, sines):
+    robot = armdyn.load(arm)
+    for quantity, expected in (("bias", bias), ("inverse_dynamics", inverse_dynamics)):
+        by_sines, by_theorem = (
+            armdyn.count(robot, quantity, f"newton-euler-{name}", "program")
+            for name in ("angles", "sums")
+        )
+        assert by_sines.cost == expected < by_theorem.cost
+        assert by_sines.trig == by_theorem.trig + sines
+        assert cheapest(robot.chain, quantity) != "newton-euler-angles"
 
 
 def test_where_no_joints_are_parallel_sums_change_nothing():

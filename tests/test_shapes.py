@@ -52,6 +52,7 @@ class Paths:
             polynomials.takes,
             polynomials.shapes,
             100_000,
+            (10**9, 10**9),
             {},
         )
 
@@ -234,6 +235,7 @@ def test_lists_that_seem_to_hold_more_numbers_than_memory(two, depth, threads):
         ((N,),) * 2,
         ((N, N), ()),
         100,
+        (10**9, 10**9),
         {},
     )
     assert f(*values, threads=threads) == "handed on"

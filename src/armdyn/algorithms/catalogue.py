@@ -41,6 +41,7 @@ lin_fang = Late("lin_fang")
 lin_fang_minimal = Late("lin_fang_minimal")
 momentum = Late("momentum")
 newton_euler = Late("newton_euler")
+newton_euler_angles = Late("newton_euler_angles")
 newton_euler_flat = Late("newton_euler_flat")
 newton_euler_sums = Late("newton_euler_sums")
 renaud = Late("renaud")
@@ -52,6 +53,7 @@ walker_orin = Late("walker_orin")
 zomaya_morris = Late("zomaya_morris")
 
 SUMS = "angles of parallel joints summed"
+ANGLES = f"{SUMS}, by sines of the sums"
 FLAT = "bodies flat across their axes"
 BASE = "in base axes"
 DUAL = "on dual numbers"
@@ -141,6 +143,9 @@ CATALOGUE: dict[str, tuple[Method, ...]] = {
             "newton-euler-minimal", newton_euler.bias, "lin1995", "as lin1999 quotes it", "mixed"
         ),
         Method("newton-euler-sums", newton_euler_sums.bias, "armdyn", SUMS, "mixed"),
+        Method(
+            "newton-euler-angles", newton_euler_angles.bias, "armdyn", ANGLES, "mixed", tried=False
+        ),
         Method("newton-euler-flat", newton_euler_flat.bias, "armdyn", FLAT, "flat"),
         Method("lagrange", lagrange.bias, "zomaya1988", "eqs. 2, 5, and 16 in order"),
         Method("kic", kic.bias, "kang", "eqs. 8, 10", refuses=without_centres),
@@ -250,6 +255,14 @@ CATALOGUE: dict[str, tuple[Method, ...]] = {
             "mixed",
         ),
         Method("newton-euler-sums", newton_euler_sums.inverse_dynamics, "armdyn", SUMS, "mixed"),
+        Method(
+            "newton-euler-angles",
+            newton_euler_angles.inverse_dynamics,
+            "armdyn",
+            ANGLES,
+            "mixed",
+            tried=False,
+        ),
         Method("newton-euler-flat", newton_euler_flat.inverse_dynamics, "armdyn", FLAT, "flat"),
         Method(
             "frame-injection",

@@ -25,8 +25,9 @@ class Method:
         view: the parameters it sees, "natural", "minimal", "flat", which are minimal too, or
             "mixed", which are minimal but for a payload given at the call.
         exact: False for an approximation, which is never chosen by itself.
-        tried: False for a variant that stands beside a paper's lines and is never chosen by itself:
-            trying it would take the place of another.
+        tried: False for one that is never chosen by itself: a variant that stands beside a paper's
+            lines, where trying it would take the place of another, or one that saves operations by
+            more sines, which are not counted among them.
         of: the quantities that it is made of. A robot computes each by the method of the same name
             or, where there is none, by the cheapest; ``function`` computes them as the paper does.
         join: makes such a function of functions that compute these quantities.

@@ -7,13 +7,14 @@ acceleration come in one step from w_0 and wd_0 of the link before the run, inst
     w_i = R(phi)^T w_0 + Q z,   wd_i = R(phi)^T wd_0 + (R(phi)^T w_0) x Q z + Qd z.
 
 That pays where w_0 has one component only: in the first run that turns links about a second
-direction. An antiparallel joint turns the sums round; a prismatic one adds no speed. The rest is
+direction. An antiparallel joint turns the sums round; a prismatic one adds no speed. R(phi) comes
+by the addition theorem, 4M2A, so that no sine is taken but the joints' own. The rest is
 ``newton_euler``. Joints count from 0.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from armdyn.algorithms.newton_euler import Motion, accelerator, carried, times, wrenches
 from armdyn.chain.arm import Arm
@@ -32,21 +33,33 @@ def bias(arm: Arm, q: Sequence[Scalar], qd: Sequence[Scalar]) -> Row:
     return inverse_dynamics(arm, q, qd, [0] * arm.n)
 
 
+def summed_rotations(arm: Arm, q: Sequence[Scalar]) -> list[Rotation]:
+    """R(phi) of each link, by the addition theorem; outside of sums R_i."""
+    found: list[Rotation] = []
+    for i, R in enumerate(arm.rotations(q)):
+        found.append(turned_on(found[-1], R) if is_summed(arm, i) else R)
+    return found
+
+
 def motion(
-    arm: Arm, q: Sequence[Scalar], qd: Sequence[Scalar], qdd: Sequence[Scalar]
+    arm: Arm,
+    q: Sequence[Scalar],
+    qd: Sequence[Scalar],
+    qdd: Sequence[Scalar],
+    rotations: Callable[[Arm, Sequence[Scalar]], Sequence[Rotation]] = summed_rotations,
 ) -> list[Motion]:
     """The motion of each link; gravity enters as an upward acceleration of the base."""
-    R, s = arm.rotations(q), arm.shifts(q)
+    R, s, turns = arm.rotations(q), arm.shifts(q), rotations(arm, q)
     w, wd, a = ZERO, ZERO, -arm.gravity
     U, ww = accelerator(w, wd)
-    end, turn, w_0, wd_0, Q, Qd = end_of_sums(arm), R[0], w, wd, 0, 0
+    w_0, wd_0, Q, Qd = w, wd, 0, 0
     links = []
-    for i in range(arm.n):
+    for i, turn in enumerate(turns):
         a = R[i].down(a + times(U, s[i]))
-        if arm.parallel[i] and i < end:
-            turn, Q, Qd = turned_on(turn, R[i]), R[i].Cb * Q, R[i].Cb * Qd
+        if is_summed(arm, i):
+            Q, Qd = R[i].Cb * Q, R[i].Cb * Qd
         else:
-            turn, w_0, wd_0, Q, Qd = R[i], w, wd, 0, 0
+            w_0, wd_0, Q, Qd = w, wd, 0, 0
         if arm.revolute[i]:
             Q, Qd = Q + qd[i], Qd + qdd[i]
         w, wd = turn.down(w_0), turn.down(wd_0)
@@ -58,6 +71,11 @@ def motion(
     return links
 
 
+def is_summed(arm: Arm, i: int) -> bool:
+    """Whether joint i adds its angle to that of the joint before."""
+    return arm.parallel[i] and i < end_of_sums(arm)
+
+
 def end_of_sums(arm: Arm) -> int:
     """The joint behind the first run that turns links about a second direction."""
     _, second, _ = arm.start
@@ -65,10 +83,9 @@ def end_of_sums(arm: Arm) -> int:
 
 
 def turned_on(turn: Rotation, R: Rotation) -> Rotation:
-    """R(phi) one joint further, by the addition theorem, 4M2A: no sine beyond the joints' own.
+    """R(phi) one joint further, by the addition theorem, 4M2A.
 
-    Those of phi itself would save these operations, and take as long as 20 in a batch. An
-    antiparallel joint (Cb = -1) takes the angle so far off its own.
+    An antiparallel joint (Cb = -1) takes the angle so far off its own.
     """
     C = turn.C * R.C - R.Cb * (turn.S * R.S)
     S = turn.C * R.S + R.Cb * (turn.S * R.C)

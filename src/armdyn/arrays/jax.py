@@ -7,6 +7,7 @@ linear in the direction, and that one transposed is a third. Each has derivative
 
 from __future__ import annotations
 
+import math
 import threading
 from collections.abc import Callable, Sequence
 from ctypes import cast
@@ -150,25 +151,29 @@ ad.primitive_transposes[call_p] = _transpose
 # Machine code -------------------------------------------------------------------------------
 
 
-HANDLERS: dict[str, type[xla.OnCPU] | type[xla.OnGPU]] = {  # by what XLA calls the platform
+Handler = xla.OnCPU | xla.OnGPU
+# By what XLA calls the platform: what makes the handler of a function, for a type and a kernel.
+HANDLERS: dict[str, Callable[[CarefulPath, str, str], Handler]] = {
     "cpu": xla.OnCPU,
-    "CUDA": xla.OnGPU,
+    "CUDA": lambda path, dtype, _: xla.OnGPU(path, dtype),  # whose one kernel takes any number
 }
-_made: dict[str, xla.OnCPU | xla.OnGPU] = {}  # for good: XLA forgets no handler
+_made: dict[str, Handler] = {}  # for good: XLA forgets no handler
 _making = forks.free_in_children(threading.RLock())
 
 
 def _lower(platform: str, context: Any, *operands: Any, function: CarefulPath, along: bool) -> Any:
-    name = target(called(function, along), context.avals_in[0].dtype.name, platform)
+    path, first = called(function, along), context.avals_in[0]
+    kind = path.kind(math.prod(first.shape) // math.prod(path.takes[0]), first.dtype)
+    name = target(path, first.dtype.name, platform, kind)
     return jax.ffi.ffi_lowering(name)(context, *operands)
 
 
-def target(path: CarefulPath, dtype: str, platform: str) -> str:
+def target(path: CarefulPath, dtype: str, platform: str, kind: str) -> str:
     """The name under which XLA finds the handler of a function."""
-    name = f"armdyn_{key(path, dtype, platform)}"
+    name = f"armdyn_{key(path, dtype, platform, kind)}"
     with _making:
         if name not in _made:
-            made = HANDLERS[platform](path, dtype)
+            made = HANDLERS[platform](path, dtype, kind)
             capsule = jax.ffi.pycapsule(cast(made.address, xla.HANDLER))
             jax.ffi.register_ffi_target(name, capsule, platform=platform)
             _made[name] = made

@@ -36,8 +36,6 @@ VERSION = 0, 1  # of the interface: the oldest that has all that is used here
 METADATA = 1  # the extension by which XLA asks for it
 CREATE_ERROR, FORGET_ERROR, GET_STREAM, GET_DEVICE = 6, 8, 10, 23  # in XLA_FFI_Api, a pointer each
 INTERNAL = 13  # XLA_FFI_Error_Code
-CACHES = 16_000_000  # bytes; larger results go past them, as in engine/_call.c
-SIZES = {"float64": 8, "float32": 4}
 HANDLER = QUESTION = CFUNCTYPE(c_void_p, c_void_p)
 FORGET = CFUNCTYPE(None, c_void_p)
 
@@ -226,34 +224,30 @@ def _stores(name: str, first: int, values: Sequence[str]) -> str:
 
 
 class OnCPU:
-    """The handler of a function on the CPU; ``address`` is valid while this lives."""
+    """The handler of a function's kernel on the CPU; ``address`` is valid while this lives."""
 
-    def __init__(self, path: CarefulPath, dtype: str) -> None:
-        takes, gives = ([*map(math.prod, shapes)] for shapes in (path.takes, path.shapes))
+    def __init__(self, path: CarefulPath, dtype: str, kind: str) -> None:
+        takes = [*map(math.prod, path.takes)]
         self._path = path  # which owns the kernel
-        kernel = path.address("batch", FLOAT32 if dtype == "float32" else FLOAT64)
-        code = jit.machine_code(on_cpu(takes, gives, dtype), "handler")
-        self._code = jit.LoadedCode(code, "handler", {"batch": kernel})
+        kernel = path.address(kind, FLOAT32 if dtype == "float32" else FLOAT64)
+        code = jit.machine_code(on_cpu(takes, len(path.shapes)), "handler")
+        self._code = jit.LoadedCode(code, "handler", {"kernel": kernel})
         self.address = self._code.address
 
 
-def on_cpu(takes: Sequence[int], gives: Sequence[int], dtype: str) -> str:
-    """The text of a handler that calls a kernel, of so many numbers a state."""
-    most = CACHES // max(SIZES[dtype] * sum(gives), 1)
+def on_cpu(takes: Sequence[int], results: int) -> str:
+    """The text of a handler that calls a kernel."""
     read = [f"ptr %in.{k}.data" for k in range(len(takes))]
-    written = [f"ptr %out.{k}.data" for k in range(len(gives))]
+    written = [f"ptr %out.{k}.data" for k in range(results)]
     work = f"""
   %read = alloca [{len(takes)} x ptr]
-  %written = alloca [{len(gives)} x ptr]
+  %written = alloca [{results} x ptr]
 {_stores("read", 0, read)}
 {_stores("written", 0, written)}
-  %large = icmp ugt i64 %count, {most}
-  %negative = sub i64 0, %count
-  %signed = select i1 %large, i64 %negative, i64 %count
-  call void @batch(ptr %read, ptr %written, i64 %signed)
+  call void @kernel(ptr %read, ptr %written, i64 %count)
   br label %done
 """
-    return f"declare void @batch(ptr, ptr, i64)\n{text(takes, len(gives), work)}"
+    return f"declare void @kernel(ptr, ptr, i64)\n{text(takes, results, work)}"
 
 
 # On a GPU -----------------------------------------------------------------------------------

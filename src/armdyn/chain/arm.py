@@ -30,6 +30,7 @@ class Arm:
         n: the number of joints.
         revolute: a bool a joint, the papers' K*_i = 1; prismatic otherwise.
         b, d: constants of the modified DH table [m]; a prismatic joint adds q_i to d_i.
+        theta: the constant of joint i's angle [rad], a float; a revolute joint adds q_i to it.
         Cb, Sb: cos and sin of beta_i; the integers 0, 1, -1 where beta_i is a quarter turn.
         parallel: a bool a joint, whether its axis is parallel or antiparallel to that before it
             by structure, so that Sb is 0 and Cb is 1 or -1; of the first it is False.
@@ -53,6 +54,7 @@ class Arm:
         self.revolute = tuple(kind == "R" for kind in chain.kinds)
         self.b = [number(joint.b) for joint in chain.joints]
         self.d = [number(joint.d) for joint in chain.joints]
+        self.theta = [joint.theta for joint in chain.joints]
         betas = [self._constant_turn(joint.beta) for joint in chain.joints]
         self.Cb, self.Sb = [c for c, _ in betas], [s for _, s in betas]
         self.parallel = tuple(
@@ -169,20 +171,26 @@ class Arm:
         """
         return self._number(value) if isinstance(value, float) else value
 
-    def _turn(self, i: int, qi: Scalar) -> tuple[Scalar, Scalar]:
-        """(cos, sin) of theta_i; a constant offset of quarter turns costs nothing."""
-        theta = self._chain.joints[i].theta
-        if not self.revolute[i]:
-            return self._constant_turn(theta)
+    def turned(self, theta: float, q: Scalar) -> tuple[Scalar, Scalar]:
+        """(cos, sin) of theta + q; a constant theta of quarter turns costs nothing.
+
+        In place of q its (cos, sin) may be given.
+        """
         k = quarter_turns(theta)
-        if k is None and not isinstance(qi, tuple):
-            S, C = sincos(self._number(theta) + qi)
+        if k is None and not isinstance(q, tuple):
+            S, C = sincos(self._number(theta) + q)
             return C, S
-        S, C = sincos(qi)
+        S, C = sincos(q)
         if k is None:
             c, s = self._constant_turn(theta)
             return c * C - s * S, s * C + c * S
         return ((C, S), (-S, C), (-C, -S), (S, -C))[k % 4]
+
+    def _turn(self, i: int, qi: Scalar) -> tuple[Scalar, Scalar]:
+        """(cos, sin) of joint i's angle."""
+        if not self.revolute[i]:
+            return self._constant_turn(self.theta[i])
+        return self.turned(self.theta[i], qi)
 
     def _constant_turn(self, angle: float) -> tuple[Scalar, Scalar]:
         k = quarter_turns(angle)

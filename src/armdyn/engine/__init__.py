@@ -82,7 +82,7 @@ class Code:
         return self._program
 
     def __call__(self, kind: str, dtype: str) -> int:
-        """The address of the kernel "single" or "batch" for "float64" or "float32"."""
+        """The address of the kernel "single", "batch" or "stream" for "float64" or "float32"."""
         loaded = jit.LoadedCode(self._code(kind, dtype), kind)
         self._loaded.append(loaded)
         self.instructions[kind, dtype] = loaded.instructions

@@ -21,9 +21,8 @@
 #include "_march.h"
 #include "_pool.h"
 
-#define INTERFACE 6 /* of what this module offers; armdyn/engine/calls.py expects the same */
+#define INTERFACE 7 /* of what this module offers; armdyn/engine/calls.py expects the same */
 
-#define CACHES 16000000 /* bytes; larger results go past them, see armdyn/program/streams.py */
 #define READABLE (NPY_ARRAY_C_CONTIGUOUS | NPY_ARRAY_ALIGNED)
 #define WRITABLE (READABLE | NPY_ARRAY_WRITEABLE)
 
@@ -266,20 +265,9 @@ as_numbers(const Function *self, PyObject *results)
 typedef struct {
     const Function *function;
     const Call *call;
-    const Kernels *kernels;
+    Batch kernel;
     npy_intp share; /* the states of a part */
-    int sign;       /* of the counts that kernels are given: -1 where results outgrow the caches */
 } Spread;
-
-/* Whether the results of a call are larger than what one core usually has of all caches. */
-static int
-outgrow_caches(const Function *self, const Call *call)
-{
-    npy_intp numbers = 0, size = call->type == NPY_FLOAT ? sizeof(float) : sizeof(double);
-    for (int k = 0; k < self->results; k++)
-        numbers += self->shapes[k].numbers;
-    return call->count > CACHES / (numbers * size);
-}
 
 static void
 do_share(const void *data, int64_t part)
@@ -294,22 +282,21 @@ do_share(const void *data, int64_t part)
         in[k] = call->in[k] + offset * self->arguments[k].numbers;
     for (int k = 0; k < self->results; k++)
         to[k] = call->to[k] + offset * self->shapes[k].numbers;
-    all->kernels->batch((const void *const *)in, (void *const *)to,
-                        all->sign * (left < all->share ? left : all->share));
+    all->kernel((const void *const *)in, (void *const *)to, left < all->share ? left : all->share);
 }
 
 /* On the threads of a call, which are one or more. */
 static void
 run_batch(const Function *self, const Call *call, const Kernels *kernels)
 {
-    int sign = outgrow_caches(self, call) ? -1 : 1;
+    Batch kernel = batch_for(self, call, kernels);
     Py_BEGIN_ALLOW_THREADS
     if (call->threads == 1) { /* in nanoseconds, as small batches want it */
-        kernels->batch((const void *const *)call->in, (void *const *)call->to, sign * call->count);
+        kernel((const void *const *)call->in, (void *const *)call->to, call->count);
     }
     else {
         npy_intp share = pool_share(call->count, call->threads, PY_SSIZE_T_MAX);
-        Spread all = {self, call, kernels, share, sign};
+        Spread all = {self, call, kernel, share};
         pool_run(do_share, &all, (call->count + all.share - 1) / all.share, call->threads);
     }
     Py_END_ALLOW_THREADS
@@ -479,7 +466,7 @@ read_shapes(PyObject *given, Shape *shapes, int most)
     return (int)count;
 }
 
-/* Function(path, table, arguments, shapes, few, chosen) */
+/* Function(path, table, arguments, shapes, few, many, chosen) */
 static PyObject *
 function_new(PyTypeObject *type, PyObject *args, PyObject *Py_UNUSED(keywords))
 {
@@ -488,8 +475,9 @@ function_new(PyTypeObject *type, PyObject *args, PyObject *Py_UNUSED(keywords))
     if (!self)
         return NULL;
     self->vectorcall = function_call;
-    if (!PyArg_ParseTuple(args, "Ow*O!O!nO!", &path, &self->table, &PyTuple_Type, &arguments,
-                          &PyTuple_Type, &shapes, &self->few, &PyDict_Type, &chosen))
+    if (!PyArg_ParseTuple(args, "Ow*O!O!n(nn)O!", &path, &self->table, &PyTuple_Type, &arguments,
+                          &PyTuple_Type, &shapes, &self->few, &self->many[0], &self->many[1],
+                          &PyDict_Type, &chosen))
         goto fail;
     self->path = Py_NewRef(path);
     self->chosen = Py_NewRef(chosen);

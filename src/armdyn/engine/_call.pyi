@@ -23,6 +23,7 @@ class Function:
         arguments: tuple[tuple[int, ...], ...],
         shapes: tuple[tuple[int, ...], ...],
         few: int,
+        many: tuple[int, int],
         chosen: dict[str | None, dict[str | bool | None, Any]],
         /,
     ) -> None: ...

@@ -17,9 +17,12 @@
 #define MAX_RANK 4  /* axes of an argument or a result of one state */
 #define MAX_AXES 12 /* axes of an array that is not plain, those of the batch included */
 
+typedef void (*Batch)(const void *const *in, void *const *out, int64_t count);
+
 typedef struct {
     void (*single)(const void *const *in, void *const *out);
-    void (*batch)(const void *const *in, void *const *out, int64_t count);
+    Batch batch;
+    Batch stream; /* for results that outgrow the caches */
 } Kernels;
 
 /* Lengths, and the bytes from one number to the next, 0 along an axis that is broadcast. */

@@ -438,8 +438,7 @@ prepare(const Function *self, Call *call, PyObject *const *values, Run *run, Axe
     if (!kernels)
         return 0;
     run->kernels = *kernels;
-    if (call->count <= SINGLY)
-        run->kernels.batch = NULL;
+    run->kernels.batch = call->count <= SINGLY ? NULL : batch_for(self, call, kernels);
     run->inputs = self->inputs;
     run->results = self->results;
     run->count = call->count;

@@ -4,10 +4,11 @@ A kernel reads and writes plain memory, without checks and without Python:
 
     void single(const T *const *in, T *const *out)                  one state
     void batch (const T *const *in, T *const *out, int64_t count)   count states, one after another
+    void stream(const T *const *in, T *const *out, int64_t count)   the same, of very many
 
 in[k] points to the k-th argument, out[k] to the k-th result, state after state in C order; T is
-double or float. A negative count says that the results of the call outgrow the caches; they are the
-same. ``Function`` makes of them what users call: ``f(*arrays, out=None, threads=None)``.
+double or float. ``stream`` is for results that outgrow the caches. ``Function`` makes of them what
+users call: ``f(*arrays, out=None, threads=None)``.
 
 A call takes one of two paths. Both run the same kernels, so a result has the same bits whichever
 path it came by.
@@ -30,6 +31,7 @@ from __future__ import annotations
 
 import functools
 import math
+import sys
 import threading
 import weakref
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -48,7 +50,7 @@ from armdyn.errors import ShapeError, listed, shorten, whole_number
 try:
     from armdyn.engine import _call
 
-    EXTENSION = _call.INTERFACE == 6  # else it was built from an earlier text, and is left alone
+    EXTENSION = _call.INTERFACE == 7  # else it was built from an earlier text, and is left alone
 except (ImportError, AttributeError):
     EXTENSION = False
 
@@ -56,10 +58,12 @@ Compile = Callable[[str, str], int]
 Elsewhere = Callable[["CarefulPath", Sequence[Any], Any, Any], Any]
 Chosen = dict[str | None, dict[str | bool | None, Callable[..., Any]]]
 
+KINDS = ("single", "batch", "stream")  # of kernels
 FLOAT64, FLOAT32 = np.dtype(np.float64), np.dtype(np.float32)
 BATCH = CFUNCTYPE(None, c_void_p, c_void_p, c_int64)  # releases the GIL
 WORTH_THREADS = 3e5  # nanoseconds of work, as estimated, above which threads pay,
 WORTH_THREADS_IN_C = 4e4  # and where the C front spreads it over its own
+CACHES = 16_000_000  # bytes that one core usually has of all caches, or less
 MOST_ARGUMENTS, MOST_RESULTS = 16, 32
 SINGLY = 2  # batches of up to so many states are run by the single kernel, as in _call.h
 ALL = slice(None)
@@ -107,8 +111,9 @@ def Function(
         name: what it computes.
         arguments: by name, in order.
         shapes: of each result, for one state.
-        compile: called as ``compile("single" | "batch", "float64" | "float32")`` at first need,
-            once for each; answers with the kernel's address, good for as long as the function.
+        compile: called as ``compile("single" | "batch" | "stream", "float64" | "float32")`` at
+            first need, once for each; answers with the kernel's address, good for as long as the
+            function.
         options: ``options.choose(**given)`` answers with the function that takes a call with these
             options; ``options.like`` is a Python function that lends its signature and
             documentation. None: there are no options.
@@ -122,7 +127,7 @@ def Function(
 def front_in_c(path: CarefulPath) -> Callable[..., Any]:
     """Answers calls on arrays that kernels can use where they lie."""
     few = int(WORTH_THREADS_IN_C / path.nanoseconds)
-    return _call.Function(path, path.table, path.takes, path.shapes, few, path.chosen)
+    return _call.Function(path, path.table, path.takes, path.shapes, few, path.many, path.chosen)
 
 
 def front_in_python(path: CarefulPath) -> Callable[..., Any]:
@@ -184,9 +189,13 @@ class CarefulPath:
         self.takes = tuple(argument.shape for argument in arguments.values())
         self.shapes = shapes
         self._meanings = [argument.meaning for argument in arguments.values()]
-        self.table = (c_size_t * 4)()  # addresses: single, batch in float64, then in float32
-        given = sum(map(math.prod, self.takes))
-        self.nanoseconds = 2 * given + sum(map(math.prod, shapes)) / 2  # a state
+        self.table = (c_size_t * 6)()  # addresses of KINDS in float64, then in float32
+        given, told = (sum(map(math.prod, numbers)) for numbers in (self.takes, shapes))
+        self.nanoseconds = 2 * given + told / 2  # a state
+        # More states than these outgrow the caches, in float64 and in float32. Where most of the
+        # memory that a call needs is its arguments', the kernel for them gains nothing.
+        most = CACHES // (8 * told) if told > given else sys.maxsize // 2
+        self.many = most, 2 * most
         self.few = int(WORTH_THREADS / self.nanoseconds)
         self.states64: list[State] = []  # not in use by any call
         self.states32: list[State] = []
@@ -252,9 +261,13 @@ class CarefulPath:
         """The front, while there is one, else this."""
         return self.front() or self
 
+    def kind(self, count: int, dtype: np.dtype) -> str:
+        """Which kernel takes so many states, more than a few."""
+        return "stream" if count > self.many[dtype is FLOAT32] else "batch"
+
     def address(self, kind: str, dtype: np.dtype) -> int:
         """Where a kernel begins; compiles it if this is the first need of it."""
-        place = (kind == "batch") + 2 * (dtype is FLOAT32)
+        place = KINDS.index(kind) + len(KINDS) * (dtype is FLOAT32)
         if not self.table[place]:
             with COMPILING:
                 if not self.table[place]:
@@ -381,7 +394,8 @@ class CarefulPath:
             [blocks.Rows(array, batch, shape, dtype) for array, shape in zip(*pairs, strict=True)]
             for pairs in ((arrays, self.takes), (targets, self.shapes))
         )
-        blocks.run(BATCH(self.address("batch", dtype)), inputs, outputs, batch, threads)
+        kernel = BATCH(self.address(self.kind(math.prod(batch), dtype), dtype))
+        blocks.run(kernel, inputs, outputs, batch, threads)
 
 
 class State(NamedTuple):

@@ -26,7 +26,7 @@ BRISK = 32  # bytes of a vector; after a wider one some processors are slow for 
 VARIABLE = "ARMDYN_COMPILE_SECONDS"  # the most that compiling may take, by the estimate
 MOST, LONG = 120.0, 5.0  # [s]: that limit if none is set; what is said beforehand
 AN_INSTRUCTION = 70e-6  # [s] to compile one, measured on a processor of 2023,
-A_STORE = {"single": 100e-6, "batch": 300e-6}  # and to store a number of a result
+A_STORE = {"single": 100e-6, "batch": 300e-6, "stream": 300e-6}  # and to store a number of a result
 
 LOCK = threading.RLock()  # one thread at a time is inside LLVM; see forks.py
 
@@ -81,7 +81,7 @@ def _target_machine() -> Any:
 
 
 def compile(program: Program, kind: str, dtype: str) -> bytes:
-    """Machine code of the kernel "single" or "batch" for "float64" or "float32"."""
+    """Machine code of the kernel "single", "batch" or "stream" for "float64" or "float32"."""
     with LOCK:
         from armdyn.program import drivers
 
@@ -89,7 +89,8 @@ def compile(program: Program, kind: str, dtype: str) -> bytes:
     if kind == "single":
         text = drivers.single(program, dtype, machine().lanes(dtype, widest=BRISK))
     else:
-        text = drivers.batch(program, dtype, machine().lanes(dtype))
+        many = {"batch": drivers.batch, "stream": drivers.stream}[kind]
+        text = many(program, dtype, machine().lanes(dtype))
     return machine_code(text, kind)
 
 

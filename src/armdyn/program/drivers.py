@@ -2,12 +2,12 @@
 
 ``single(in, out)`` works on one state, ``batch(in, out, count)`` on many: blocks of as many states
 as a vector has lanes go straight from array to array; the states that are left over go through a
-block of their own, filled up with zeros. A negative count says that the results of the call are
-larger than the caches: where they are more than its arguments, they then go past them (streams.py).
+block of their own, filled up with zeros. ``stream(in, out, count)`` does the same where the results
+of a call are larger than the caches (streams.py).
 
 Processors tell loads and stores in flight apart by the last bits of their addresses. Constants lie
-from the start of a page on, so ``batch`` makes its stack begin with one: what the parts set aside
-then lies at the end of another. A stack wherever it happened to be cost up to half the speed.
+from the start of a page on, so a kernel for many makes its stack begin with one: what the parts set
+aside then lies at the end of another. A stack wherever it happened to be cost up to half the speed.
 (No result depends on that, so no test can hold it: ``benchmarks/speed.py`` does.)
 
 A stack may be small, in a thread above all. So scratch and buffers that are not small come from
@@ -16,13 +16,14 @@ the heap; where that has no more, all results are NaN.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from functools import partial
 
-from armdyn.program import streams
 from armdyn.program.far import far, far_angle, table
 from armdyn.program.llvm import Writer
 from armdyn.program.program import Program
 from armdyn.program.sincos import FORMATS
+from armdyn.program.streams import Streams
 from armdyn.program.text import Text
 
 PAGE = 4096  # bytes that the last bits of an address tell apart
@@ -35,23 +36,20 @@ declare void @free(ptr)
 declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)
 declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)
 !0 = !{!"branch_weights", i32 1, i32 1048576}
-!1 = !{i32 1}
 """
 
-BATCH = """
-define void @batch(ptr %in, ptr %out, i64 %given) {{
+BLOCKS = """
+define void @{name}(ptr %in, ptr %out, i64 %count) {{
 entry:
-  %large = icmp slt i64 %given, 0
-  %minus = sub i64 0, %given
-  %count = select i1 %large, i64 %minus, i64 %given
 {pointers}
   %frame = alloca i8, align {page}
 {room}
   %whole = and i64 %count, -{width}
   %left = sub i64 %count, %whole
-{fork}
+  br label %{first}
+{stream}
 loop:
-  %i = phi i64 [ 0, %{begin} ], [ %next, %block ]
+  %i = phi i64 [ 0, %{before} ], [ %next, %block ]
   %next = add i64 %i, {width}
   %more = icmp ult i64 %i, %whole
   br i1 %more, label %block, label %rest
@@ -131,30 +129,67 @@ def single(program: Program, dtype: str, width: int) -> str:
 def batch(program: Program, dtype: str, width: int) -> str:
     """The module of the kernel for many states, ``batch(in, out, count)``."""
     writer = Writer(program, FORMATS[dtype], width, width)
+    room = {f"{x}.buffer": width * row for x, row in bytes_a_state(writer, writer.names).items()}
+    driver = blocks("batch", writer, room, partial(calls, writer))
+    return "\n".join([*declarations(writer), COMMON, *parts(writer), driver])
+
+
+def stream(program: Program, dtype: str, width: int) -> str:
+    """The module of the kernel for so many states that their results outgrow the caches.
+
+    A program of several parts sends a block's results to memory after the parts of the next one.
+    """
+    writer = Writer(program, FORMATS[dtype], width, width)
     row, results = (bytes_a_state(writer, names) for names in (writer.names, writer.results))
-    vector = width * writer.form.bits // 8
-    room = Room(scratch(writer) | {f"{x}.buffer": width * row[x] + vector for x in row})
-    fork = "  br label %loop"
-    if 2 * sum(results.values()) > sum(row.values()):  # else streaming gains nothing
-        blocks = streams.blocks(row, results, width, writer.type, vector, partial(calls, writer))
-        fork = f"  br i1 %large, label %stream, label %loop\n{blocks}"
+    streams = Streams(row, results, width, writer.type, width * writer.form.bits // 8)
+    room = {f"{x}.buffer": streams.room(x) for x in row}
+    if len(writer.parts) > 1:
+        functions, compute = parts(writer), partial(calls, writer)
+
+        def send(names: list[str]) -> list[str]:
+            return [*compute(names), *streams.flow()]
+
+    else:
+        functions = parts(writer, streams.moving(), streams.lines())
+        compute = partial(calls, writer, more=streams.nothing())
+        send = partial(calls, writer, more=streams.moving())
+    driver = blocks("stream", writer, room, compute, streams.blocks(compute, send))
+    functions.append(streams.function())
+    return "\n".join([*declarations(writer), COMMON, *functions, driver])
+
+
+def blocks(
+    name: str,
+    writer: Writer,
+    areas: dict[str, int],
+    compute: Callable[[list[str]], list[str]],
+    stream: str = "",
+) -> str:
+    """A kernel for many states, that computes block by block and then the states left over.
+
+    With ``stream`` it goes there first, which ends in ``loop`` or in ``rest``.
+    """
+    room = Room(scratch(writer) | areas)
+    row, width = bytes_a_state(writer, writer.names), writer.lanes
 
     def each(line: str, names: list[str]) -> str:
         return "\n".join(line.format(x=x, row=row[x], block=width * row[x]) for x in names)
 
-    driver = BATCH.format(
+    return BLOCKS.format(
+        name=name,
         width=width,
         page=PAGE,
         pointers="\n".join(pointers(writer)),
         room="\n".join(room.take()),
-        begin=room.block,
-        fork=fork,
+        first="stream" if stream else "loop",
+        stream=stream,
+        before="stream" if stream else room.block,
         places=each(
             "  {x}.offset = mul i64 %i, {row}\n"
             "  {x}.here = getelementptr i8, ptr {x}, i64 {x}.offset",
             writer.names,
         ),
-        call_here="\n".join(calls(writer, [f"{x}.here" for x in writer.names])),
+        call_here="\n".join(compute([f"{x}.here" for x in writer.names])),
         copy_in=each(
             "  {x}.skip = mul i64 %whole, {row}\n"
             "  {x}.last = getelementptr i8, ptr {x}, i64 {x}.skip\n"
@@ -167,14 +202,13 @@ def batch(program: Program, dtype: str, width: int) -> str:
             "  call void @llvm.memcpy.p0.p0.i64(ptr {x}.buffer, ptr {x}.last, i64 {x}.bytes, i1 0)",
             writer.arguments,
         ),
-        call_buffered="\n".join(calls(writer, [f"{x}.buffer" for x in writer.names])),
+        call_buffered="\n".join(compute([f"{x}.buffer" for x in writer.names])),
         copy_out=each(
             "  call void @llvm.memcpy.p0.p0.i64(ptr {x}.last, ptr {x}.buffer, i64 {x}.bytes, i1 0)",
             writer.results,
         ),
-        leave="\n".join(room.leave(results, "%count")),
+        leave="\n".join(room.leave(bytes_a_state(writer, writer.results), "%count")),
     )
-    return "\n".join([*declarations(writer), COMMON, *parts(writer), driver])
 
 
 def pointers(writer: Writer) -> list[str]:
@@ -200,20 +234,23 @@ def bytes_a_state(writer: Writer, names: list[str]) -> dict[str, int]:
     return {name: sizes[name] * writer.form.bits // 8 for name in names}
 
 
-def calls(writer: Writer, names: list[str]) -> list[str]:
-    """Call part after part."""
+def calls(writer: Writer, names: list[str], more: Sequence[str] = ()) -> list[str]:
+    """Call part after part, with the pointers of a block, and what else they take."""
     scratch = "%scratch" if writer.scratch else "null"
-    arguments = ", ".join(f"ptr {name}" for name in [*names, scratch])
+    arguments = ", ".join(f"ptr {name}" for name in [*names, scratch, *more])
     return [f"  call void @part{i}({arguments})" for i in range(len(writer.parts))]
 
 
-def parts(writer: Writer) -> list[str]:
-    """The parts as functions of the pointers and the scratch array."""
+def parts(writer: Writer, more: Sequence[str] = (), between: Sequence[str] = ()) -> list[str]:
+    """The parts as functions of the pointers and the scratch array.
+
+    They may take more pointers, which others use ``between`` their own instructions.
+    """
     found = []
-    parameters = ", ".join(f"ptr {name}" for name in [*writer.names, "%scratch"])
+    parameters = ", ".join(f"ptr {name}" for name in [*writer.names, "%scratch", *more])
     for i in range(len(writer.parts)):
         text = Text()
-        writer.part(i, text)
+        writer.part(i, text, between)
         text.do("ret void")
         found.append(define(f"internal void @part{i}({parameters}) noinline", text))
     return found

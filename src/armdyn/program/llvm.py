@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 from armdyn.program import rows
@@ -156,9 +156,14 @@ class Writer:
                         end += 1
         return slots
 
-    def part(self, i: int, text: Text) -> None:
-        """Append the instructions of part i."""
-        values = self._loaded(text) if self.lanes > 1 and i == 0 else {}
+    def part(self, i: int, text: Text, between: Sequence[str] = ()) -> None:
+        """Append the instructions of part i, with others dealt out evenly between them."""
+        values: dict[int, str] = {}
+        if len(self.parts) > 1 and self.lanes > 1 and i == 0:
+            for k in range(sum(self.program.inputs.values())):
+                if k not in values:
+                    self._load(text, values, k)
+            self._set_aside(text, values, values)
         made: list[int] = []
         for store in self.stores.get(-1, ()) if i == 0 else ():
             self._store(text, values, store)
@@ -168,7 +173,8 @@ class Writer:
             self._store(text, values, store)
         for k in range(i, len(self.tables), len(self.parts)):
             self._copy(text, k)
-        for unit in self.parts[i]:
+        for at, unit in enumerate(self.parts[i]):
+            text.lines += dealt(between, at, len(self.parts[i]) + 1)
             op, args, _ = self.program.instructions[unit[0]]
             if op in TRIG:
                 self._trig(text, values, unit)
@@ -180,6 +186,7 @@ class Writer:
             made += unit
             for store in (store for k in unit for store in self.stores.get(k, ())):
                 self._store(text, values, store)
+        text.lines += dealt(between, len(self.parts[i]), len(self.parts[i]) + 1)
         self._set_aside(text, values, made)
 
     def _table(self, text: Text, values: dict[int, str], k: int) -> None:
@@ -213,6 +220,9 @@ class Writer:
             if op is Op.INPUT and self.lanes == 1:
                 argument, place = self._argument(k)
                 address = rows.at(text.emit, f"%a{argument}", place, self.form)
+            elif op is Op.INPUT and len(self.parts) == 1:
+                self._load(text, values, k)
+                return values[k]
             elif op is Op.PART:
                 address = self.areas.part(text, k)
             else:
@@ -230,15 +240,14 @@ class Writer:
     def _slot(self, text: Text, k: int) -> str:
         return text.emit(f"getelementptr {self.type}, ptr %scratch, i64 {self.slots[k]}")
 
-    def _loaded(self, text: Text) -> dict[int, str]:
-        """All inputs, a vector over the states each."""
-        values: dict[int, str] = {}
-        for argument, length in enumerate(self.program.inputs.values()):
-            names = rows.load(text.emit, f"%a{argument}", length, self.form, self.lanes)
-            row = dict(enumerate(names, start=len(values)))
-            values |= row
-            self._set_aside(text, values, row)
-        return values
+    def _load(self, text: Text, values: dict[int, str], k: int) -> None:
+        """An input, a vector over the states, and those that are loaded together with it."""
+        argument, place = self._argument(k)
+        width = [*self.program.inputs.values()][argument]
+        start = max(s for s in rows.load_starts(width, self.form, self.lanes) if s <= place)
+        names = rows.load(text.emit, f"%a{argument}", width, start, self.form, self.lanes)
+        for i, name in enumerate(names):
+            values.setdefault(k - place + start + i, name)
 
     def _store(self, text: Text, values: dict[int, str], store: Store) -> None:
         names = [self._use(text, values, k) for k in store.places]
@@ -297,6 +306,11 @@ class Writer:
                 )
             packs.append(pack)
         return packs
+
+
+def dealt(things: Sequence[str], turn: int, turns: int) -> Sequence[str]:
+    """Those of a turn where they are dealt out evenly."""
+    return things[len(things) * turn // turns : len(things) * (turn + 1) // turns]
 
 
 def cut(program: Program, arrange: Arrange | None = None) -> list[list[list[int]]]:

@@ -25,9 +25,7 @@ def turn(emit: Emit, square: Sequence[str], form: Format, lanes: int = 0) -> lis
     quarters = range(0, lanes, size)
 
     def shuffled(a: str, b: str, picks: Iterable[int]) -> str:
-        real = f"<{lanes} x {form.scalar}>"
-        places = ", ".join(f"i32 {pick}" for pick in picks)
-        return emit(f"shufflevector {real} {a}, {real} {b}, <{lanes} x i32> <{places}>")
+        return shuffle(emit, f"<{lanes} x {form.scalar}>", a, b, picks)
 
     def unpacked(a: str, b: str, piece: int, high: int) -> str:
         """Of each quarter the lower or the higher half, a piece of a, one of b, and so on."""
@@ -82,38 +80,51 @@ def store_starts(width: int, lanes: int) -> list[int]:
     return list(range(0, width, lanes)) if alone else starts(width, lanes)
 
 
-def load(emit: Emit, pointer: str, width: int, form: Format, lanes: int) -> list[str]:
-    """The ``width`` numbers of a row, each a vector over the states of a block."""
-    real = f"<{lanes} x {form.scalar}>"
-    values = [""] * width
-    if width < lanes:
-        return _narrow(emit, pointer, width, form, lanes)
-    for start in starts(width, lanes):
-        places = [at(emit, pointer, lane * width + start, form) for lane in range(lanes)]
-        square = [emit(f"load {real}, ptr {place}, align {form.bits // 8}") for place in places]
-        values[start : start + lanes] = turn(emit, square, form)
-    return values
+def load_starts(width: int, form: Format, lanes: int) -> list[int]:
+    """Where loads of a row begin; the last may overlap."""
+    length = loaded_together(width, form, lanes)
+    return starts(width, length) if width > length else [0]
 
 
-def _narrow(emit: Emit, pointer: str, width: int, form: Format, lanes: int) -> list[str]:
-    """Rows narrower than a vector, each loaded together with the beginning of the next ones."""
-    length = lanes // 2 if fill_half(width, form, lanes) else lanes
-    part = f"<{length} x {form.scalar}>"
+def loaded_together(width: int, form: Format, lanes: int) -> int:
+    """The numbers of a row that are loaded together: half a vector, or one if rows are narrow."""
+    half = lanes // 4 < width and 128 // form.bits <= lanes // 2
+    return lanes // 2 if half else lanes
 
-    def shuffled(a: str, b: str, picks: Sequence[int]) -> str:
-        places = ", ".join(f"i32 {pick}" for pick in picks)
-        return emit(f"shufflevector {part} {a}, {part} {b}, <{len(picks)} x i32> <{places}>")
 
-    rows = []
-    for lane in range(lanes):
-        place = min(lane * width, lanes * width - length)  # the last ones, with the end of others
-        row = emit(f"load {part}, ptr {at(emit, pointer, place, form)}, align {form.bits // 8}")
-        if skipped := lane * width - place:
-            row = shuffled(row, "poison", [min(skipped + i, length - 1) for i in range(length)])
-        rows.append(row)
+def load(emit: Emit, pointer: str, width: int, start: int, form: Format, lanes: int) -> list[str]:
+    """Numbers of a row from one of ``load_starts`` on, each a vector over the states of a block.
+
+    The second half of a vector, where it is another state's, comes to its place on the way from
+    memory: that spares a third of the shuffles.
+    """
+    length = loaded_together(width, form, lanes)
+    last = lanes * width - length
+    places = [lane * width + start for lane in range(lanes)]
+    rows = [_loaded(emit, pointer, place, last, length, form) for place in places]
     if length < lanes:
-        rows = [shuffled(rows[a], rows[b], range(lanes)) for a, b in pairs(lanes, form)]
-    return turn(emit, rows, form, lanes)[:width]
+        part = f"<{length} x {form.scalar}>"
+        halves = [(rows[a], rows[b]) for a, b in pairs(lanes, form)]
+        rows = [shuffle(emit, part, a, b, range(lanes)) for a, b in halves]
+    return turn(emit, rows, form, lanes)[: min(length, width)]
+
+
+def _loaded(emit: Emit, pointer: str, place: int, last: int, length: int, form: Format) -> str:
+    """So many numbers from a place on; from beyond ``last`` those that are there, as far as any."""
+    part, begin = f"<{length} x {form.scalar}>", min(place, last)
+    row = emit(f"load {part}, ptr {at(emit, pointer, begin, form)}, align {form.bits // 8}")
+    if begin == place:
+        return row
+    return shuffle(
+        emit, part, row, "poison", [min(place - begin + i, length - 1) for i in range(length)]
+    )
+
+
+def shuffle(emit: Emit, real: str, a: str, b: str, picks: Iterable[int]) -> str:
+    """The numbers of two vectors at some places, those of b counted behind those of a."""
+    places = [f"i32 {pick}" for pick in picks]
+    mask = f"<{len(places)} x i32> <{', '.join(places)}>"
+    return emit(f"shufflevector {real} {a}, {real} {b}, {mask}")
 
 
 def store(

@@ -1,129 +1,193 @@
-"""Results that go past the caches, as LLVM text: what a batch needs whose results outgrow them.
+"""Results that outgrow the caches, as LLVM text.
 
 A kernel stores the rows of several states, a piece here and a piece there, and many pieces lie
 across two lines of the cache. Where the lines are not in the cache, the processor waits for each of
 them. So here a block's results go to a buffer first, and from there to memory in whole vectors, one
-after the other, by stores that fetch nothing and leave nothing in the cache.
+after the other: a line that is overwritten as a whole is not fetched. Memory still takes them
+slowly, so they are dealt out among the instructions that compute the next block, into another
+buffer. (Stores that go past the caches altogether were slower at every size.)
 
-Such stores want addresses that are whole vectors apart from zero; those of a result are so many
-bytes off. A block is a whole number of vectors, so that each block is as far off as the first: the
-bytes that do not fill a vector are carried over in the buffer, in front of the next block. The
+A line begins at an address that is a whole number of vectors; those of a result are so many bytes
+off. A block is a whole number of vectors, so that each block is as far off as the first: the bytes
+that do not fill a vector are carried over to the other buffer, in front of the next block. The
 first block goes where it belongs, for a vector at its beginning would reach before the array.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 
 BLOCKS = """
 stream:
 {begin}
+  %several = icmp ugt i64 %whole, {width}
+  br i1 %several, label %stream.first, label %loop
+stream.first:
+{first}
+{carry}
+{second}
+{hand_over}
   br label %stream.loop
 stream.loop:
-  %stream.i = phi i64 [ 0, %stream ], [ %stream.next, %stream.end ]
+  %stream.i = phi i64 [ {twice}, %stream.first ], [ %stream.next, %stream.block ]
+{turn}
   %stream.next = add i64 %stream.i, {width}
+{here}
   %stream.more = icmp ult i64 %stream.i, %whole
   br i1 %stream.more, label %stream.block, label %stream.done
 stream.block:
-  %later = icmp ne i64 %stream.i, 0
-{places}
-{call}
-  br i1 %later, label %flow, label %carry
-carry:
-{carry}
-  br label %stream.end
-flow:
-{flow}
-  br label %stream.end
-stream.end:
+{place}
+{compute}
+{hand_on}
   br label %stream.loop
 stream.done:
-  %nowhere = icmp eq i64 %whole, 0
-  br i1 %nowhere, label %rest, label %finish
-finish:
+{flow}
 {finish}
-  fence seq_cst
   br label %rest
 """
 BEGIN = """
   {x}.address = ptrtoint ptr {x} to i64
   {x}.off = and i64 {x}.address, {last}
   {x}.back = sub i64 0, {x}.off
-  {x}.stage = getelementptr i8, ptr {x}.buffer, i64 {x}.off"""
-PLACE = """
+  {x}.other = getelementptr i8, ptr {x}.buffer, i64 {half}
+  {x}.staged = getelementptr i8, ptr {x}.buffer, i64 {x}.off"""
+SECOND = """
+  {x}.second = getelementptr i8, ptr {x}, i64 {block}"""
+CARRY = """
+  {x}.tail = getelementptr i8, ptr {x}.second, i64 {x}.back
+  call void @llvm.memcpy.p0.p0.i64(ptr {x}.buffer, ptr {x}.tail, i64 {x}.off, i1 0)"""
+HAND = """
+  {x}.{filled}.end = getelementptr i8, ptr {x}.{filled}, i64 {block}
+  {x}.{filled}.rest = load {real}, ptr {x}.{filled}.end, align {vector}
+  store {real} {x}.{filled}.rest, ptr {x}.{next}, align {vector}"""
+TURN = """
+  {x}.full = phi ptr [ {x}.buffer, %stream.first ], [ {x}.free, %stream.block ]
+  {x}.free = phi ptr [ {x}.other, %stream.first ], [ {x}.full, %stream.block ]"""
+HERE = """
   {x}.stream.offset = mul i64 %stream.i, {row}
   {x}.stream.here = getelementptr i8, ptr {x}, i64 {x}.stream.offset"""
-TARGET = """
-  {x}.to = select i1 %later, ptr {x}.stage, ptr {x}.stream.here"""
-CARRY = """
-  {x}.first.end = getelementptr i8, ptr {x}, i64 {block}
-  {x}.first = getelementptr i8, ptr {x}.first.end, i64 {x}.back
-  call void @llvm.memcpy.p0.p0.i64(ptr {x}.buffer, ptr {x}.first, i64 {x}.off, i1 0)"""
-FLOW = """
-  br label %{x:label}.before
-{x:label}.before:
-  {x}.lines = getelementptr i8, ptr {x}.stream.here, i64 {x}.back
-  br label %{x:label}.flow
-{x:label}.flow:
-  {x}.j = phi i64 [ 0, %{x:label}.before ], [ {x}.following, %{x:label}.flow ]
-  {x}.from = getelementptr i8, ptr {x}.buffer, i64 {x}.j
-  {x}.line = load {real}, ptr {x}.from, align {vector}
-  {x}.target = getelementptr i8, ptr {x}.lines, i64 {x}.j
-  store {real} {x}.line, ptr {x}.target, align {vector}, !nontemporal !1
-  {x}.following = add i64 {x}.j, {vector}
-  {x}.more = icmp ult i64 {x}.following, {block}
-  br i1 {x}.more, label %{x:label}.flow, label %{x:label}.flown
-{x:label}.flown:
-  {x}.end = getelementptr i8, ptr {x}.buffer, i64 {block}
-  {x}.carried = load {real}, ptr {x}.end, align {vector}
-  store {real} {x}.carried, ptr {x}.buffer, align {vector}"""
+LINES = """
+  {x}.stream.line = getelementptr i8, ptr {x}.stream.here, i64 {x}.back
+  {x}.lines = getelementptr i8, ptr {x}.stream.line, i64 -{block}"""
+STAGE = """
+  {x}.stage = getelementptr i8, ptr {x}.free, i64 {x}.off"""
 FINISH = """
-  {x}.whole = mul i64 %whole, {row}
-  {x}.whole.end = getelementptr i8, ptr {x}, i64 {x}.whole
-  {x}.tail = getelementptr i8, ptr {x}.whole.end, i64 {x}.back
-  call void @llvm.memcpy.p0.p0.i64(ptr {x}.tail, ptr {x}.buffer, i64 {x}.off, i1 0)"""
+  call void @llvm.memcpy.p0.p0.i64(ptr {x}.stream.line, ptr {x}.free, i64 {x}.off, i1 0)"""
+LINE = """
+  {x}.{k}.from = getelementptr i8, ptr {x}.full, i64 {at}
+  {x}.{k}.line = load {real}, ptr {x}.{k}.from, align {vector}
+  {x}.{k}.to = getelementptr i8, ptr {x}.lines, i64 {at}
+  store {real} {x}.{k}.line, ptr {x}.{k}.to, align {vector}"""
+FLOW = """
+define internal void @flow(ptr %full, ptr %lines, i64 %bytes) noinline {{
+entry:
+  br label %line
+line:
+  %j = phi i64 [ 0, %entry ], [ %next, %line ]
+  %from = getelementptr i8, ptr %full, i64 %j
+  %it = load {real}, ptr %from, align {vector}
+  %to = getelementptr i8, ptr %lines, i64 %j
+  store {real} %it, ptr %to, align {vector}
+  %next = add i64 %j, {vector}
+  %more = icmp ult i64 %next, %bytes
+  br i1 %more, label %line, label %done
+done:
+  ret void
+}}
+"""
 
 
-class Name(str):
-    """A pointer's name, which has labels too."""
+@dataclass(frozen=True)
+class Streams:
+    """The results of a kernel on their way to memory.
 
-    def __format__(self, form: str) -> str:
-        return self.removeprefix("%") if form == "label" else str(self)
+    Each argument and result has a ``.buffer`` of ``room(name)`` bytes.
 
-
-def blocks(
-    rows: Mapping[str, int],
-    results: Mapping[str, int],
-    width: int,
-    real: str,
-    vector: int,
-    call: Callable[[list[str]], list[str]],
-) -> str:
-    """The blocks of a batch from the label ``stream`` on; then it goes on at ``rest``.
-
-    Args:
+    Attributes:
         rows: the bytes a state of each argument and result, by its pointer's name.
-        results: the same of the results; the buffer of each has room for a block and a vector.
+        results: the same of the results.
         width: the states of a block.
         real: the type of its vectors.
         vector: their bytes.
-        call: the lines that compute a block, given where its arguments and results are.
     """
 
-    def each(lines: str, names: Mapping[str, int]) -> str:
-        constants = {"last": vector - 1, "real": real, "vector": vector}
-        return "".join(
-            lines.format(x=Name(x), row=row, block=width * row, **constants)
-            for x, row in names.items()
-        )
+    rows: Mapping[str, int]
+    results: Mapping[str, int]
+    width: int
+    real: str
+    vector: int
 
-    places = [f"{x}.to" if x in results else f"{x}.stream.here" for x in rows]
-    return BLOCKS.format(
-        width=width,
-        begin=each(BEGIN, results),
-        places=each(PLACE, rows) + each(TARGET, results),
-        call="\n".join(call(places)),
-        carry=each(CARRY, results),
-        flow=each(FLOW, results),
-        finish=each(FINISH, results),
-    )
+    def room(self, name: str) -> int:
+        """The bytes of a buffer: of a result two in one, with room for what is carried over."""
+        block = self.width * self.rows[name]
+        return 2 * (block + self.vector) if name in self.results else block
+
+    def moving(self) -> list[str]:
+        """The pointers by which a block's results go to memory."""
+        return [f"{x}{end}" for x in self.results for end in (".full", ".lines")]
+
+    def nothing(self) -> list[str]:
+        """The same where none are to go: lines that nobody needs then go to where they are."""
+        return [f"{x}.other" for x in self.results for _ in range(2)]
+
+    def lines(self) -> list[str]:
+        """What sends the results of a block to memory, line by line.
+
+        They come from the pointers ``.full`` and go to ``.lines``.
+        """
+        return [
+            LINE.format(x=x, k=at // self.vector, at=at, real=self.real, vector=self.vector)
+            for x, row in self.results.items()
+            for at in range(0, self.width * row, self.vector)
+        ]
+
+    def flow(self) -> list[str]:
+        """The same, by loops."""
+        return [
+            f"  call void @flow(ptr {x}.full, ptr {x}.lines, i64 {self.width * row})"
+            for x, row in self.results.items()
+        ]
+
+    def function(self) -> str:
+        """What is called by ``flow``."""
+        return FLOW.format(real=self.real, vector=self.vector)
+
+    def blocks(
+        self, compute: Callable[[list[str]], list[str]], send: Callable[[list[str]], list[str]]
+    ) -> str:
+        """The blocks of a batch from the label ``stream`` on; then it goes on at ``rest``.
+
+        Where there are fewer than two, it goes to ``loop``.
+
+        Args:
+            compute: the lines that compute a block, given where its arguments and results are.
+            send: the same, and meanwhile the results of the block before go to memory.
+        """
+
+        def each(lines: str, names: Mapping[str, int], **others: str) -> str:
+            words = {"last": self.vector - 1, "real": self.real, "vector": self.vector, **others}
+            return "".join(
+                lines.format(x=x, row=row, block=self.width * row, half=self.room(x) // 2, **words)
+                for x, row in names.items()
+            )
+
+        def there(result: str, argument: str) -> list[str]:
+            return [f"{x}{result if x in self.results else argument}" for x in self.rows]
+
+        return BLOCKS.format(
+            width=self.width,
+            twice=2 * self.width,
+            begin=each(BEGIN, self.results) + each(SECOND, self.rows),
+            first="\n".join(compute(there("", ""))),
+            carry=each(CARRY, self.results),
+            second="\n".join(compute(there(".staged", ".second"))),
+            hand_over=each(HAND, self.results, filled="buffer", next="other"),
+            turn=each(TURN, self.results),
+            here=each(HERE, self.rows) + each(LINES, self.results),
+            place=each(STAGE, self.results),
+            compute="\n".join(send(there(".stage", ".stream.here"))),
+            hand_on=each(HAND, self.results, filled="free", next="full"),
+            flow="\n".join(self.flow()),
+            finish=each(FINISH, self.results),
+        )
