@@ -3,7 +3,7 @@
 A thread has a whole row of a result, and the rows of a warp lie side by side in memory. Stored
 number by number they would reach memory in pieces of a few bytes. So each thread lays its row in
 shared memory, and then the warp copies all rows together, 16 bytes a thread at once. Narrow rows of
-float32 lose nothing, and go straight to memory.
+float32 may go straight to memory, see ``widest_straight``.
 
 Where all rows of a warp are more than a block may have, they go page by page: some results, or some
 columns of one, at a time.
@@ -21,10 +21,10 @@ from armdyn.program.text import Text
 WARP = 32  # threads, which are a block where memory is shared
 CHUNK = 16  # bytes that a thread copies at once
 SECTOR = 32  # bytes that memory moves at once
-NARROW = 8  # numbers of a float32 result that go straight to memory
+TINY, NARROW = 2, 8  # numbers of a float32 row that always go straight to memory, and at most
+SHORT, LONG = 200, 700  # instructions, between which narrow rows go by shared memory
 AT_ONCE = 2, 3  # blocks to have side by side: with one page, and with several
-STRAIGHT = True  # whether as many numbers as are known beforehand are copied without loops
-IN_HAND = 8  # chunks that a thread then loads before it stores them
+IN_HAND = 8  # chunks that a thread loads before it stores them, where it copies without a loop
 
 
 class Piece(NamedTuple):
@@ -39,15 +39,24 @@ class Piece(NamedTuple):
 Page = list[Piece]
 
 
-def is_staged(size: int, form: Format) -> bool:
-    """Whether rows of so many numbers go by shared memory."""
-    return form.bits == 64 or size > NARROW
+def widest_straight(instructions: int, form: Format) -> int:
+    """The most numbers of a row that goes straight to memory, in a program of so many instructions.
+
+    Blocks that share memory are one warp, of which fewer run side by side than a short program
+    needs. A long one has no registers left to lay its results down one by one.
+    """
+    if form.bits == 64:
+        return 0
+    return TINY if SHORT <= instructions <= LONG else NARROW
 
 
-def pages(sizes: Sequence[int], form: Format, limit: int) -> list[Page]:
-    """The pages of results that have so many numbers each, in ``limit`` bytes of shared memory."""
+def pages(sizes: Sequence[int], straight: int, form: Format, limit: int) -> list[Page]:
+    """The pages of results that have so many numbers each, in ``limit`` bytes of shared memory.
+
+    Those with up to ``straight`` numbers are not among them.
+    """
     number = WARP * form.bits // 8  # bytes that one column takes
-    staged = {result: size for result, size in enumerate(sizes) if is_staged(size, form) and size}
+    staged = {result: size for result, size in enumerate(sizes) if size > straight}
     one, several = (limit // blocks for blocks in AT_ONCE)
     room = one if sum(staged.values()) * number <= one else several
     found: list[Page] = []
@@ -224,9 +233,6 @@ def only(text: Text, threads: int) -> Iterator[None]:
 
 def copy_either(text: Text, to: str, source: str, numbers: str, most: int, form: Format) -> None:
     """Copy so many numbers, at most ``most``: if it is all of these, and even, without loops."""
-    if not STRAIGHT:
-        copy(text, to, source, numbers, form)
-        return
     p = f"either{len(text.lines)}"
     address = text.emit(f"ptrtoint ptr addrspace(1) {to} to i64")
     off = text.emit(f"and i64 {address}, {CHUNK - 1}")

@@ -29,7 +29,6 @@ EARLY = 16  # numbers of an argument up to which they are loaded before anything
 REGISTERS = 128  # of a thread at most, where shared memory would let more warps run side by side:
 SMALL = 12 * 1024  # where a block has no more of it than these bytes
 AHEAD = 16  # blocks of a multiprocessor by which arguments are brought near before they are loaded
-HASTY = True  # whether a float32 reciprocal is taken for that of a usual number, until one is not
 
 HEAD = """
 target triple = "nvptx64-nvidia-cuda"
@@ -96,6 +95,7 @@ class Arithmetic:
 
     def __init__(self, program: Program, form: Format) -> None:
         self.program, self.form = program, form
+        self.length = sum(map(len, units(program)))  # instructions
         self.hasty, self.usual = False, ""
         self.values: dict[int, str] = {}
         self.rows = [f"%a{i}.row" for i in range(len(program.inputs))]  # of this thread's state
@@ -254,11 +254,11 @@ def module(program: Program, dtype: str, limit: int) -> Module:
     work = Arithmetic(program, form)
     rows = Rows(work, limit)
     work.hasty = can_hurry(form) and not rows.pages
-    texts = [_body(work, rows, taken, AHEAD)]
+    shared = pages.shared_bytes(rows.pages, form)
+    texts = [_body(work, rows, taken, AHEAD if waits(work, shared) else 0)]
     if work.usual:
         careful = Arithmetic(program, form)
         texts.append(_body(careful, Rows(careful, limit), taken, 0))
-    shared = pages.shared_bytes(rows.pages, form)
     return Module(whole(texts, taken, capped(form, shared)), shared)
 
 
@@ -289,7 +289,16 @@ def parameters(program: Program) -> list[str]:
 
 def can_hurry(form: Format) -> bool:
     """Whether a card has a short way to almost all reciprocals."""
-    return HASTY and form.bits == 32
+    return form.bits == 32
+
+
+def waits(work: Arithmetic, shared: int) -> bool:
+    """Whether a thread would wait for its arguments, if they were not brought near before.
+
+    Where programs are short, or pages large, memory is busy all the time anyhow. (In double
+    precision too; why, we do not know.)
+    """
+    return work.form.bits == 32 and work.length >= pages.SHORT and shared <= SMALL
 
 
 def capped(form: Format, shared: int) -> int | None:

@@ -9,34 +9,9 @@ from armdyn.program.sincos import Format, Lanes
 from armdyn.program.text import Text
 
 
-class Thread(Lanes):
-    """Angles of a thread, which it turns by predicates: a card sets both of k by one instruction.
-
-    That is in single precision. Of a double each half would have to be chosen.
-    """
-
-    def turned(self, s: list[str], c: list[str], turns: list[str]) -> list[tuple[str, str]]:
-        """Emit (sin, cos) of angles, given those of what is left behind so many quarter turns."""
-        if self.form.bits == 64:
-            return super().turned(s, c, turns)
-        choice = "select {flag} {}, {real} {}, {real} {}"
-        even, near = (self._lacks(turns, bit) for bit in (1, 2))
-        sine = self.each(choice, even, s, c)
-        cosine = self.each(choice, even, c, self._negated(s))
-        both = (self.each(choice, near, x, self._negated(x)) for x in (sine, cosine))
-        return list(zip(*both, strict=True))
-
-    def _lacks(self, turns: list[str], bit: int) -> list[str]:
-        part = self.each("and {whole} {}, {}", turns, self.integer(bit))
-        return self.each("icmp eq {whole} {}, {}", part, self.integer(0))
-
-    def _negated(self, x: list[str]) -> list[str]:
-        return self.each("fneg {real} {}", x)
-
-
 def sincos(text: Text, angles: list[str], form: Format) -> list[tuple[str, str]]:
     """(sin, cos) of some angles; on the way, those beyond the limit are reduced apart."""
-    lanes = Thread(text.emit, form, 1)
+    lanes = Lanes(text.emit, form, 1)
     real, whole, limit = lanes.real, lanes.whole, lanes.number(form.limit)
     reduced = lanes.reduced(angles)
     sizes = [text.emit(f"call {real} @llvm.fabs.f{form.bits}({real} {x})") for x in angles]

@@ -35,12 +35,13 @@ class Rows:
     def __init__(self, work: Arithmetic, limit: int) -> None:
         self.work, self.form, program = work, work.form, work.program
         self.sizes = [math.prod(shape) for shape in program.shapes]
-        self.pages = pages.pages(self.sizes, self.form, limit)
+        straight = pages.widest_straight(work.length, self.form)
+        self.pages = pages.pages(self.sizes, straight, self.form, limit)
         starts = [sum(self.sizes[:result]) for result in range(len(self.sizes))]
         self.straight = [
             (result, i, program.outputs[starts[result] + i])
             for result, size in enumerate(self.sizes)
-            if not pages.is_staged(size, self.form)
+            if size <= straight
             for i in range(size)
         ]
         self.current = 0
