@@ -39,6 +39,7 @@ COSTS: Mapping[str | tuple[str, ...], Mapping[str, Counted]] = {
         "newton-euler": (1, (-184, 179)),  # 179n-184
         "newton-euler-minimal": (1, (-184, 161)),  # 161n-184
         "newton-euler-sums": (1, (-184, 161)),  # 161n-184
+        "newton-euler-angles": (1, (-184, 161)),  # 161n-184
         "newton-euler-flat": (1, (-181, 159)),  # 159n-181
         "lagrange": (12, (444, -1042, 771, 100, 27)),  # 2.25n^4+25/3n^3+64.25n^2-521/6n+37
         "kic": (2, (-18, 363, 59, 28, 8)),  # 4n^4+14n^3+29.5n^2+181.5n-9
@@ -78,6 +79,7 @@ COSTS: Mapping[str | tuple[str, ...], Mapping[str, Counted]] = {
         "newton-euler": (1, (-157, 180)),  # 180n-157
         "newton-euler-minimal": (1, (-161, 162)),  # 162n-161
         "newton-euler-sums": (1, (-161, 162)),  # 162n-161
+        "newton-euler-angles": (1, (-161, 162)),  # 162n-161
         "newton-euler-flat": (1, (-160, 160)),  # 160n-160
         "frame-injection": (2, (6, 349, 147)),  # 73.5n^2+174.5n+3
     },
