@@ -6,7 +6,8 @@ values of the terms that the number is the sum of, when a formula is written out
 product of constants of the arm, sines and cosines of joint angles and numbers of the state. That
 formula is the truth's own, unless another method has smaller terms (``TERMS``). Forward dynamics is
 judged by its backward error, |M qdd + b - tau| against |M||qdd| + |b| + |tau|, all in the maximum
-norm.
+norm. Second derivatives are set against the largest such sum of their array, for what is zero term
+by term in one method's formulas is a difference in another's.
 """
 
 from __future__ import annotations
@@ -42,6 +43,7 @@ class Accuracy:
     error: float
 
 
+AS_ARRAYS = ("inverse_dynamics_second_derivatives",)  # judged by an array's largest number
 SOLVED = ("forward_dynamics_derivatives",)  # quantities that solve, and so have no terms
 
 
@@ -119,9 +121,13 @@ def _forward(chain: Chain, quantity: str, numbers: dict[str, np.ndarray]) -> flo
         truths = list(leaves(exact(*([mpmath.mpf(x) for x in argument] for argument in given))))
         sums = list(leaves(terms(*([Terms(x) for x in argument] for argument in given))))
         values = np.concatenate([np.ravel(result[k]) for result in computed])
-        for value, truth, total in zip(values.tolist(), truths, sums, strict=True):
+        sizes = [total.size if isinstance(total, Terms) else abs(float(total)) for total in sums]
+        if quantity in AS_ARRAYS:
+            lengths = [result[k].size for result in computed]
+            parts = np.split(sizes, np.cumsum(lengths)[:-1])
+            sizes = [part.max() for part in parts for _ in part]
+        for value, truth, size in zip(values.tolist(), truths, sizes, strict=True):
             error = float(abs(mpmath.mpf(value) - truth))
-            size = total.size if isinstance(total, Terms) else abs(float(total))
             errors.append(error / size if size else error and math.inf)
     return float(np.max(errors))  # NaN, if there is one
 

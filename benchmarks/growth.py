@@ -22,8 +22,9 @@ from benchmarks.arms import states
 from benchmarks.timing import PASSES, ROUNDS, Call, interleaved
 
 SIZES = (2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 17, 20, 24, 30, 36, 42, 50, 60)
-PATIENCE = 15.0  # [s]: a quantity whose first use takes longer is not tried on larger arms
-BRIEF = 2.0  # [s]: what compiles faster is compiled again, and the least time counts
+PATIENCE = 30.0  # [s]: a quantity whose first use takes longer is not tried on larger arms,
+CUBIC_PATIENCE = 5.0  # nor one that has n^3 numbers, where it takes longer than this
+BRIEF = 0.5  # [s]: what compiles faster is compiled again, and the least time counts
 
 
 @dataclass(frozen=True)
@@ -59,11 +60,18 @@ class Compiled:
     call: Call
 
 
-def growth(sizes: tuple[int, ...] = SIZES, patience: float = PATIENCE) -> list[Growth]:
-    """All quantities on arms of all sizes, as long as their first use takes no more than that."""
+def is_cubic(quantity: str) -> bool:
+    """Whether a quantity has an array of n^3 numbers."""
+    chain = Chain.random(12)
+    return any(math.prod(shape) >= chain.n**3 for shape in shapes(chain, [Task(quantity)]))
+
+
+def growth(sizes: tuple[int, ...] = SIZES) -> list[Growth]:
+    """All quantities on arms of all sizes, as long as their first use does not take too long."""
     made: dict[tuple[str, int], Compiled] = {}
     with mock.patch.dict("os.environ", ARMDYN_CACHE_DIR=""):
         for quantity in QUANTITIES:
+            patience = CUBIC_PATIENCE if is_cubic(quantity) else PATIENCE
             for n in sizes:
                 if quantity not in quantities_of(Chain.random(n)):
                     continue

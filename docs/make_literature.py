@@ -103,7 +103,7 @@ def best(quantity: str, arm: str, kind: Kind) -> tuple[str, Count]:
     able = [
         method.name
         for method in catalogue.methods(quantity)
-        if method.exact and not method.refuses(chain(arm).on(float))
+        if method.exact and method.tried and not method.refuses(chain(arm).on(float))
     ]
     counts = {name: count(chain(arm), quantity, name, kind) for name in able}
     name = min(counts, key=lambda name: counts[name].cost)
