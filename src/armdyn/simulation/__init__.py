@@ -5,30 +5,30 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from armdyn.chain import Chain
-from armdyn.engine import function
+from armdyn.engine import calls
 from armdyn.engine.payloads import Check
 from armdyn.engine.workers import by_default
 from armdyn.errors import SimulationError, whole_number
 from armdyn.output.progress import told
-from armdyn.quantities.tasks import Task
 from armdyn.robot import Robot
 from armdyn.simulation import arguments
 from armdyn.simulation.controllers import Controller
-from armdyn.simulation.integration import Problem
+from armdyn.simulation.integration import Problem, forward_dynamics
 from armdyn.simulation.integrators import ADAPTIVE, INTEGRATORS
+from armdyn.simulation.in_kind import in_kind
 from armdyn.simulation.results import Result
 from armdyn.simulation.run import Run
 from armdyn.simulation.torques import make_torque
 
 if TYPE_CHECKING:
     from distributed import Client
+
+OURS = calls.OURS | {type(None), Controller}
 
 
 def simulate(
@@ -59,6 +59,11 @@ def simulate(
     Initial states (N, n), or with any batch axes, are simulated together, each with the same bits
     as alone. Where all arrays given are float32, so is the motion; SciPy's integrators compute it
     in float64 all the same, for their tolerances lie below what float32 resolves.
+
+    It runs where the initial state lies: arrays of torch, JAX, CuPy, or of a library that has
+    DLPack, are answered with arrays of that library on the same device. On a GPU, which computes
+    the same bits, the integrators are ``ab4`` and ``rk4``, torques come from arrays or controllers,
+    and no limit stops a motion. There are no gradients: ``robot.stepper`` has them.
 
     Ctrl-C raises KeyboardInterrupt; its ``result`` is what was computed until then.
 
@@ -101,12 +106,17 @@ def simulate(
         SimulationError: something cannot be as asked; or the motion left the finite numbers or
             cannot be continued, then ``error.result`` is what was computed until there.
     """
+    asked = dict(locals())
     if not isinstance(robot, Robot):
         raise TypeError(f"simulate takes a Robot, not {type(robot).__name__}; see armdyn.load")
     arguments.check_choice("integrator", integrator, INTEGRATORS)
     arguments.check_choice("limits", limits, ("report", "ignore", "stop"))
     friction = arguments.flag("friction", friction)
     arguments.check_solvable(robot.chain, integrator, friction)
+    if not all(type(value) in OURS for value in (q0, qd0, tau, payload, gravity, parameters)):
+        answer = in_kind(simulate, asked)
+        if answer is not None:
+            return answer
     arrays = {"payload": payload, "gravity": gravity, "parameters": parameters}
     given = arguments.given(robot.chain, arrays, payload_frame, check)
     q, qd = arguments.initial_state(robot.n, q0, qd0, given)
@@ -141,7 +151,7 @@ def simulate(
             steps,
             friction,
             torque,
-            _forward_dynamics(robot.chain, friction, tuple(given), payload_frame),
+            forward_dynamics(robot.chain, friction, tuple(given), payload_frame),
             tolerances,
             computed,
             rows,
@@ -151,14 +161,6 @@ def simulate(
         run.begin(q.reshape(states, robot.n), qd.reshape(states, robot.n))
         run.compile_time = time.perf_counter() - begun
         return run.go(report)
-
-
-@lru_cache(maxsize=64)
-def _forward_dynamics(
-    chain: Chain, friction: bool, given: tuple[str, ...], payload_frame: str | None
-) -> Callable[..., np.ndarray]:
-    task = Task.with_given("forward_dynamics", given, payload_frame)
-    return function(chain, [task._replace(friction=friction)])
 
 
 def precision(q0: Any, qd0: Any, tau: Any, *others: Any) -> np.dtype:

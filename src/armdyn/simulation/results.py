@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -14,11 +15,13 @@ import numpy as np
 
 from armdyn.errors import ArmdynError, shorten
 from armdyn.robot import Robot
+from armdyn.robot.compiled import numbers
 from armdyn.simulation import formats
 
 if TYPE_CHECKING:
     from armdyn.view import Page
 
+ARRAYS = ("t", "q", "qd", "qdd", "tau")
 KINDS = ("position", "speed", "effort")  # of limits
 GREGORY = np.array([3 / 8, 7 / 6, 23 / 24])  # the outer weights of a sum of fourth order
 
@@ -55,6 +58,9 @@ class Violation(NamedTuple):
 class Result:
     """A simulated motion: row k of each array belongs to the time ``t[k]``.
 
+    Arrays are of the library whose arrays the simulation was given, where those lie; ``numpy``
+    makes NumPy's of them. What is written, drawn or printed is so by itself.
+
     Attributes:
         robot: the arm.
         t: times [s], shape (rows,).
@@ -90,6 +96,16 @@ class Result:
     given: Mapping[str, np.ndarray] = field(default_factory=dict)
     payload_frame: str | None = None
 
+    def numpy(self) -> Result:
+        """This result with NumPy's arrays, copied from a GPU if need be; itself if it has them."""
+        return self if type(self.q) is np.ndarray else self._on_host
+
+    @cached_property
+    def _on_host(self) -> Result:
+        given = {name: numbers(array) for name, array in self.given.items()}
+        motion = {name: numbers(getattr(self, name)) for name in ARRAYS}
+        return replace(self, **motion, given=given)
+
     @cached_property
     def energy(self) -> Energy:
         """Kinetic, potential and total energy [J], shape (..., rows) each."""
@@ -103,11 +119,13 @@ class Result:
 
     @cached_property
     def drift(self) -> np.ndarray:
-        """What the energy gained beyond the work done on the arm [J], shape (...).
+        """What the energy gained beyond the work done on the arm [J], NumPy's, shape (...).
 
         It is what the integrator got wrong, and what the work between rows is wrong by: held
         torques work exactly, others and friction by a sum of fourth order.
         """
+        if self.numpy() is not self:
+            return self.numpy().drift
         total = self.energy.total
         return total[..., -1] - total[..., 0] - self._work()
 
@@ -151,7 +169,7 @@ class Result:
         A table has a line for each state and row, and the columns of ``to_dataframe``. All but
         CSV hold the whole result: ``Result.load`` reads it back, bit for bit.
         """
-        formats.save(self, path)
+        formats.save(self.numpy(), path)
 
     @staticmethod
     def load(path: str | Path | Sequence[str | Path]) -> Result:
@@ -175,7 +193,7 @@ class Result:
             from pandas import DataFrame
         except ImportError:
             raise ArmdynError("DataFrames are pandas': pip install 'armdyn[pandas]'") from None
-        return DataFrame(formats.columns(self))
+        return DataFrame(formats.columns(self.numpy()))
 
     def plot(self, path: str | Path | None = None, state: int | None = None) -> Any:
         """A figure of positions, speeds, torques and energy over time.
@@ -188,7 +206,7 @@ class Result:
         """
         from armdyn.simulation.motion_figure import draw
 
-        return draw(self, path, state)
+        return draw(self.numpy(), path, state)
 
     def view(self, state: int = 0) -> Page:
         """A page that plays this motion, of one state of a batch; a notebook shows it.
@@ -198,7 +216,7 @@ class Result:
         """
         from armdyn.view import view
 
-        return view(self.robot, self, state)
+        return view(self.robot, self.numpy(), state)
 
     # To be read -------------------------------------------------------------------------------
 
@@ -207,7 +225,7 @@ class Result:
 
     def summary(self) -> str:
         """The run in a line: steps, time taken, energy drift, and what went wrong."""
-        states = self.q[..., 0, 0].size
+        states = math.prod(self.q.shape[:-2])
         many = f"{states} states of " if self.q.ndim > 2 else ""
         parts = [
             f"{many}{self.robot.name}, {self.steps} steps of {self.dt * 1e3:.4g} ms "
@@ -231,14 +249,15 @@ class Result:
         from armdyn.output.report import html_table
 
         headings = ("joint", "start", "end", "least", "most", "top speed", "top torque")
-        axes = tuple(range(self.q.ndim - 1))
+        here = self.numpy()
+        axes = tuple(range(here.q.ndim - 1))
         columns = [
-            self.q[..., 0, :].reshape(-1, self.robot.n)[0],
-            self.q[..., -1, :].reshape(-1, self.robot.n)[0],
-            np.nanmin(self.q, axis=axes),
-            np.nanmax(self.q, axis=axes),
-            np.nanmax(np.abs(self.qd), axis=axes),
-            np.nanmax(np.abs(self.tau), axis=axes),
+            here.q[..., 0, :].reshape(-1, self.robot.n)[0],
+            here.q[..., -1, :].reshape(-1, self.robot.n)[0],
+            np.nanmin(here.q, axis=axes),
+            np.nanmax(here.q, axis=axes),
+            np.nanmax(np.abs(here.qd), axis=axes),
+            np.nanmax(np.abs(here.tau), axis=axes),
         ]
         cells = [
             [name, *(f"{column[i]:.4g}" for column in columns)]
@@ -255,6 +274,7 @@ def joined(parts: Sequence[Result], batch: tuple[int, ...] | None = None) -> Res
     """
     if not parts:
         raise ArmdynError("there are no results; expected one or more")
+    parts = [part.numpy() for part in parts]
     first = max(parts, key=lambda part: len(part.t))
     for part in parts:
         if part._kind() != first._kind() or (part.t != first.t[: len(part.t)]).any():

@@ -1,0 +1,62 @@
+"""Simulations of other libraries' arrays: they run where these lie, and are answered in kind."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from types import ModuleType
+from typing import Any
+
+from armdyn.errors import SimulationError
+from armdyn.simulation.controllers import Controller
+from armdyn.simulation.results import ARRAYS, Result
+
+NAMES = ("q0", "qd0", "tau", "payload", "gravity", "parameters")
+
+
+def in_kind(simulate: Callable[..., Result], asked: dict[str, Any]) -> Result | None:
+    """The result of a simulation with arrays of another library; None if there are none.
+
+    Args:
+        simulate: what simulates on NumPy's arrays.
+        asked: all its arguments.
+    """
+    from armdyn import arrays
+
+    given = {name: asked[name] for name in NAMES if asked[name] is not None or name == "q0"}
+    if callable(asked["tau"]) or isinstance(asked["tau"], Controller):
+        del given["tau"]
+    kinds = [arrays.library(type(value)) for value in given.values()]
+    if not any(hasattr(kind, "memory") for kind in kinds):
+        return None
+    mine, values = arrays.together(given) or (None, {})
+    assert mine is not None
+    for name, value in values.items():
+        obstacle = mine.obstacle(value)
+        if obstacle:
+            raise SimulationError(
+                f"{name} {obstacle}, which simulate cannot follow; expected an array of numbers "
+                "alone, or robot.stepper in a loop"
+            )
+    arrays.check_devices([*values], [*map(mine.device, values.values())])
+    memory = mine.memory(values["q0"])
+    if memory is not None:
+        from armdyn.simulation.on_gpu import simulate_on_gpu
+
+        options = {name: value for name, value in asked.items() if name not in (*NAMES, "robot")}
+        tau = asked["tau"]
+        return simulate_on_gpu(asked["robot"], values, memory, mine.on_host, tau=tau, **options)
+    here = {name: mine.on_host(value) for name, value in values.items()}
+    try:
+        return of_library(mine, simulate(**{**asked, **here}), values["q0"])
+    except (SimulationError, KeyboardInterrupt) as error:
+        if getattr(error, "result", None) is not None:
+            error.result = of_library(mine, error.result, values["q0"])  # type: ignore[union-attr]
+        raise
+
+
+def of_library(mine: ModuleType, result: Result, example: Any) -> Result:
+    """A result with arrays of a library, where another array of it lies."""
+    arrays = {name: mine.of_numpy(getattr(result, name), example) for name in ARRAYS}
+    given = {name: mine.of_numpy(array, example) for name, array in result.given.items()}
+    return replace(result, **arrays, given=given)
