@@ -9,7 +9,7 @@ has ``call``, which answers a call of a compiled function; ``like``, which makes
 or number that stands beside arrays; and ``on_host``, the numbers of an array where they are known.
 For what is more than a call all but dask have ``device``, where an array lies; ``memory``, how to
 work there if that is a GPU; ``of_numpy``, which makes an array of NumPy's one of the library's;
-and ``obstacle``, what keeps an array from being taken for its numbers alone, empty if nothing does.
+and ``has_numbers``, which says of one that is traced that it has none.
 """
 
 from __future__ import annotations

@@ -68,20 +68,22 @@ def run(path: CarefulPath, *values: Any) -> Any:
 
 def like(value: Any, example: Any) -> Any:
     """A list or number as an array of the same kind as another."""
+    alone = has_numbers(example) and len(example.devices()) == 1
+    where = device(example) if alone else None
     try:
-        return jnp.asarray(value, dtype=jnp.result_type(example.dtype, jnp.float32))
+        return jnp.asarray(value, dtype=jnp.result_type(example.dtype, jnp.float32), device=where)
     except (TypeError, ValueError):
         raise ShapeError(f"{shorten(value)} is no array of real numbers") from None
 
 
 def on_host(value: Any) -> np.ndarray | None:
     """An array's numbers, unless JAX only traces it."""
-    return None if isinstance(value, jax.core.Tracer) else np.asarray(value)
+    return np.asarray(value) if has_numbers(value) else None
 
 
-def obstacle(value: Any) -> str:
-    """What keeps an array from being taken for its numbers."""
-    return "is traced by JAX" if isinstance(value, jax.core.Tracer) else ""
+def has_numbers(value: Any) -> bool:
+    """Whether JAX does not only trace an array."""
+    return not isinstance(value, jax.core.Tracer)
 
 
 def of_numpy(array: np.ndarray, example: Any) -> Any:

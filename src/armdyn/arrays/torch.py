@@ -102,7 +102,8 @@ def like(value: Any, example: Tensor) -> Tensor:
     """A list or number as a tensor of the same kind as another."""
     try:
         dtype = example.dtype if example.dtype.is_floating_point else WIDE
-        return torch.tensor(value, dtype=dtype, device=example.device)
+        with torch.inference_mode(False):  # it may be kept, and needed for a gradient later
+            return torch.tensor(value, dtype=dtype, device=example.device)
     except (TypeError, ValueError):
         raise ShapeError(f"{shorten(value)} is no array of real numbers") from None
 
@@ -115,13 +116,6 @@ def on_host(value: Tensor) -> np.ndarray | None:
 def has_numbers(value: Tensor) -> bool:
     """Whether a tensor stands for numbers of its own."""
     return type(value) in PLAIN and not value.is_meta and not transforming()
-
-
-def obstacle(value: Tensor) -> str:
-    """What keeps a tensor from being taken for its numbers."""
-    if not has_numbers(value):
-        return "is traced by torch"
-    return "requires its gradient" if tracked([value]) else ""
 
 
 def of_numpy(array: np.ndarray, example: Tensor) -> Tensor:

@@ -18,9 +18,9 @@ from armdyn.output.progress import told
 from armdyn.robot import Robot
 from armdyn.simulation import arguments
 from armdyn.simulation.controllers import Controller
+from armdyn.simulation.in_kind import in_kind
 from armdyn.simulation.integration import Problem, forward_dynamics
 from armdyn.simulation.integrators import ADAPTIVE, INTEGRATORS
-from armdyn.simulation.in_kind import in_kind
 from armdyn.simulation.results import Result
 from armdyn.simulation.run import Run
 from armdyn.simulation.torques import make_torque

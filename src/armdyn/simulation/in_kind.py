@@ -32,12 +32,7 @@ def in_kind(simulate: Callable[..., Result], asked: dict[str, Any]) -> Result | 
     mine, values = arrays.together(given) or (None, {})
     assert mine is not None
     for name, value in values.items():
-        obstacle = mine.obstacle(value)
-        if obstacle:
-            raise SimulationError(
-                f"{name} {obstacle}, which simulate cannot follow; expected an array of numbers "
-                "alone, or robot.stepper in a loop"
-            )
+        check_plain(mine, name, value)
     arrays.check_devices([*values], [*map(mine.device, values.values())])
     memory = mine.memory(values["q0"])
     if memory is not None:
@@ -53,6 +48,21 @@ def in_kind(simulate: Callable[..., Result], asked: dict[str, Any]) -> Result | 
         if getattr(error, "result", None) is not None:
             error.result = of_library(mine, error.result, values["q0"])  # type: ignore[union-attr]
         raise
+
+
+def check_plain(mine: ModuleType, name: str, value: Any) -> None:
+    """Refuses an array of which its library wants more than numbers."""
+    tracked = getattr(mine, "tracked", None)
+    if not mine.has_numbers(value):
+        what = f"is traced, by {mine.__name__.rpartition('.')[2]}"
+    elif tracked and tracked([value]):
+        what = "requires its gradient"
+    else:
+        return
+    raise SimulationError(
+        f"{name} {what}, and simulate follows numbers alone; expected an array that is neither "
+        "traced nor requires a gradient, or robot.stepper in a loop"
+    )
 
 
 def of_library(mine: ModuleType, result: Result, example: Any) -> Result:

@@ -6,7 +6,7 @@ A kernel repeats the program that the processor repeats, so states have the same
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from itertools import groupby
 from typing import Any
@@ -95,18 +95,20 @@ class GivenOnGPU(Torque):
 @lru_cache(maxsize=64)
 def marching(chain: Chain, step: Step) -> gpu.March:
     """What repeats a step on GPUs; kept for the next simulation."""
-    code = StepKernels(chain, step)
-    takes = tuple((length,) for length in code.program.inputs.values())
-    states = [(k, k) for k in range(STATES[step.method])]
-    return gpu.March(code, takes, code.program.shapes, states)
+    code, n = StepKernels(chain, step), chain.n
+    takes = tuple((length,) for length in code.inputs.values())
+    shapes = ((n,),) * len(TARGETS[step.method])
+    if step.method == "rk4-stage":
+        shapes = (*shapes[:-1], (1,))  # its number
+    return gpu.March(code, takes, shapes, [(k, k) for k in range(STATES[step.method])])
 
 
 @lru_cache(maxsize=64)
-def controlling(chain: Chain, step: Step) -> calls.Function:
+def controlling(chain: Chain, step: Step) -> Callable[..., Any]:
     """The torque of a law, as a function of arrays of any library."""
     code = StepKernels(chain, step)
-    takes = {name: calls.Argument((length,)) for name, length in code.program.inputs.items()}
-    return calls.Function("control", takes, code.program.shapes, code)
+    takes = {name: calls.Argument((length,)) for name, length in code.inputs.items()}
+    return calls.Function("control", takes, ((chain.n,),), code)
 
 
 def steps_alike(problem: Problem, method: str) -> bool:
@@ -149,10 +151,11 @@ class IntegrationOnGPU(Integration):
         ]
         self._constant: dict[Step, list[Rows]] = {}  # signals of a law that do not move
         self._constants = len(self._sent)
-        self._far = self.rk4  # what makes steps that leave no row
-        if self._can_be_rolled():
-            self._far = problem.step("rk4-stage", torque.law)
-        self._between = [self.memory.empty((problem.states, n), self.dtype.name) for _ in "qv"]
+        if window.every > 1:
+            rolled = self._can_be_rolled()
+            self._far = problem.step("rk4-stage", torque.law) if rolled else self.rk4
+            shape = problem.states, n
+            self._between = [self.memory.empty(shape, self.dtype.name) for _ in range(2)]
 
     def _can_be_rolled(self) -> bool:
         """Whether the stages of a step may be a loop, which is quicker and has the same bits.
@@ -195,7 +198,8 @@ class IntegrationOnGPU(Integration):
             for a in range(step + 1, end, LONGEST):
                 count = min(LONGEST, end - a)
                 reached = [w.place("q", end), w.place("qd", end)] if a + count == end else between
-                self._launch(self._far, a, count, between, [*reached, 0, 0], count)
+                targets = [*reached, NOWHERE, NOWHERE]
+                self._launch(self._far, a, count, between, targets, count)
         self._wait()
 
     def _kind(self, step: int) -> Step | None:
@@ -230,7 +234,7 @@ class IntegrationOnGPU(Integration):
         march = marching(problem.chain, step)
         results = [NOWHERE if k is None else targets[k] for k in TARGETS[step.method]]
         where = self.dtype.name, self.memory.number, self.memory.stream
-        march.launch(rows, results[: len(march.shapes)], problem.states, count, every, *where)
+        march.launch(rows, results, problem.states, count, every, *where)
 
     def _start(self, steps: Sequence[int]) -> None:
         """Makes steps by the library's arithmetic."""

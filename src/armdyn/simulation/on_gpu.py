@@ -60,14 +60,8 @@ def simulate_on_gpu(
 ) -> Result:
     """The motion of an arm, on the GPU where its initial state lies.
 
-    Args:
-        robot: the arm.
-        values: the arrays that were given to ``simulate``, by their names.
-        memory: of the GPU.
-        on_host: the numbers of an array.
-        tau: what was given as the torque, an array among the values or not.
-        t, dt, integrator, friction, limits, every, payload_frame, check, progress, client: as
-            ``simulate`` takes them.
+    ``values`` are the arrays that ``simulate`` was given, by their names, and ``on_host`` has the
+    numbers of one; what follows is as ``simulate`` takes it.
     """
     refuse(tau, integrator, limits, client)
     n = robot.n

@@ -110,15 +110,20 @@ class StepKernels(Kernels):
         super().__init__(chain, step)
         self.step = step
 
+    @property
+    def inputs(self) -> dict[str, int]:
+        """How many numbers each argument of the program has."""
+        step, n = self.step, self.chain.n
+        lengths = {name: 1 if name in NUMBERS else n for name in STATE[step.method]}
+        return lengths | {f"{name}@{c}": n for name, c in step.torque} | sizes(n, step.given)
+
     def trace(self) -> Program:
         """The step's program."""
         step, n = self.step, self.chain.n
-        lengths = {name: 1 if name in NUMBERS else n for name in STATE[step.method]}
-        inputs = lengths | {f"{name}@{c}": n for name, c in step.torque} | sizes(n, step.given)
 
         def text(*values: list[Scalar]) -> tuple[list[Scalar], ...]:
             vectors = iter([np.array(value, dtype=object) for value in values])
-            state = [next(vectors) for _ in lengths]
+            state = [next(vectors) for _ in STATE[step.method]]
             signals = {at: next(vectors) for at in step.torque}
             if step.alone:
                 signals |= {(name, None): np.zeros(n, dtype=object) for name in RATES}
@@ -141,7 +146,7 @@ class StepKernels(Kernels):
             results = TEXTS[step.method](model, torque, step, *state)
             return tuple(result.tolist() for result in results)
 
-        return drop_unused(record(text, inputs, f"{step.method} {step.law or 'tau'}"))
+        return drop_unused(record(text, self.inputs, f"{step.method} {step.law or 'tau'}"))
 
 
 class Model:
