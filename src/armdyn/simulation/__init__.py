@@ -16,6 +16,7 @@ from armdyn.engine.workers import by_default
 from armdyn.errors import SimulationError, whole_number
 from armdyn.output.progress import told
 from armdyn.robot import Robot
+from armdyn.robot.compiled import A, Given
 from armdyn.simulation import arguments
 from armdyn.simulation.controllers import Controller
 from armdyn.simulation.in_kind import in_kind
@@ -33,9 +34,9 @@ OURS = calls.OURS | {type(None), Controller}
 
 def simulate(
     robot: Robot,
-    q0: ArrayLike,
-    qd0: ArrayLike | None = None,
-    tau: ArrayLike | Callable[..., ArrayLike] | Controller | None = None,
+    q0: Given[A],
+    qd0: Given[A] | None = None,
+    tau: Given[A] | Callable[..., ArrayLike] | Controller | None = None,
     t: float = 1.0,
     dt: float = 1e-3,
     integrator: str = "ab4",
@@ -43,17 +44,17 @@ def simulate(
     friction: bool = False,
     limits: str = "report",
     every: int = 1,
-    payload: ArrayLike | None = None,
+    payload: Given[A] | None = None,
     payload_frame: str | None = None,
-    gravity: ArrayLike | None = None,
-    parameters: ArrayLike | None = None,
+    gravity: Given[A] | None = None,
+    parameters: Given[A] | None = None,
     check: Check = "error",
     rtol: float = 1e-9,
     atol: float = 1e-12,
     progress: arguments.Progress | bool | None = None,
     threads: int | None = None,
     client: Client | None = None,
-) -> Result:
+) -> Result[A]:
     """The motion of an arm from an initial state under torques.
 
     Initial states (N, n), or with any batch axes, are simulated together, each with the same bits
@@ -117,7 +118,7 @@ def simulate(
         answer = in_kind(simulate, asked)
         if answer is not None:
             return answer
-    arrays = {"payload": payload, "gravity": gravity, "parameters": parameters}
+    arrays: dict[str, Any] = {"payload": payload, "gravity": gravity, "parameters": parameters}
     given = arguments.given(robot.chain, arrays, payload_frame, check)
     q, qd = arguments.initial_state(robot.n, q0, qd0, given)
     dtype = precision(q0, qd0, tau, *arrays.values())

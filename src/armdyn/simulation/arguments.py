@@ -147,8 +147,8 @@ def _payloads(chain: Chain) -> Payloads:
 
 def initial_state(
     n: int,
-    q0: ArrayLike,
-    qd0: ArrayLike | None,
+    q0: Any,
+    qd0: Any,
     given: Mapping[str, np.ndarray] = MappingProxyType({}),
 ) -> tuple[np.ndarray, np.ndarray]:
     """Initial positions and speeds, of one shape (..., n), with the batch axes of all."""

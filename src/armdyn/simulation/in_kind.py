@@ -14,7 +14,7 @@ from armdyn.simulation.results import ARRAYS, Result
 NAMES = ("q0", "qd0", "tau", "payload", "gravity", "parameters")
 
 
-def in_kind(simulate: Callable[..., Result], asked: dict[str, Any]) -> Result | None:
+def in_kind(simulate: Callable[..., Result[Any]], asked: dict[str, Any]) -> Result[Any] | None:
     """The result of a simulation with arrays of another library; None if there are none.
 
     Args:
@@ -65,7 +65,7 @@ def check_plain(mine: ModuleType, name: str, value: Any) -> None:
     )
 
 
-def of_library(mine: ModuleType, result: Result, example: Any) -> Result:
+def of_library(mine: ModuleType, result: Result[Any], example: Any) -> Result[Any]:
     """A result with arrays of a library, where another array of it lies."""
     arrays = {name: mine.of_numpy(getattr(result, name), example) for name in ARRAYS}
     given = {name: mine.of_numpy(array, example) for name, array in result.given.items()}

@@ -57,7 +57,7 @@ def simulate_on_gpu(
     progress: Any,
     client: Any,
     **_: Any,
-) -> Result:
+) -> Result[Any]:
     """The motion of an arm, on the GPU where its initial state lies.
 
     ``values`` are the arrays that ``simulate`` was given, by their names, and ``on_host`` has the
@@ -264,7 +264,7 @@ class RunOnGPU(Run):
         whole = rows.reshape(len(rows), *self.batch, self.robot.n)
         return self.memory.names.moveaxis(whole, 0, -2)
 
-    def _result(self, end: int) -> Result:
+    def _result(self, end: int) -> Result[Any]:
         self.memory.wait()
         self.kept = [getattr(self.rows, name)[PAST:] for name in MOTION]
         found = super()._result(end)
@@ -297,9 +297,9 @@ class WatchOnGPU(Watch):
         )
         least, most = memory.names.amin(values, 0), memory.names.amax(values, 0)
         within = (least > lower) & (most < upper)  # NaN is not
-        which = np.flatnonzero(~on_host(within.all(-1)))
-        if not which.size:
+        if bool(within.all()):
             return
+        which = np.flatnonzero(~on_host(within.all(-1)))
         limit.begin()
         part = Limit(limit.kind, limit.limits, len(which))
         part.since, part.worst = limit.since[:, which], limit.worst[:, which]

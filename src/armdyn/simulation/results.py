@@ -9,13 +9,13 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple
 
 import numpy as np
 
 from armdyn.errors import ArmdynError, shorten
 from armdyn.robot import Robot
-from armdyn.robot.compiled import numbers
+from armdyn.robot.compiled import A, numbers
 from armdyn.simulation import formats
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ class Violation(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Result:
+class Result(Generic[A]):
     """A simulated motion: row k of each array belongs to the time ``t[k]``.
 
     Arrays are of the library whose arrays the simulation was given, where those lie; ``numpy``
@@ -79,11 +79,11 @@ class Result:
     """
 
     robot: Robot
-    t: np.ndarray
-    q: np.ndarray
-    qd: np.ndarray
-    qdd: np.ndarray
-    tau: np.ndarray
+    t: A
+    q: A
+    qd: A
+    qdd: A
+    tau: A
     integrator: str
     dt: float
     steps: int
@@ -93,28 +93,31 @@ class Result:
     stopped: tuple[str, ...]
     compile_time: float
     wall_time: float
-    given: Mapping[str, np.ndarray] = field(default_factory=dict)
+    given: Mapping[str, A] = field(default_factory=dict)
     payload_frame: str | None = None
 
     def numpy(self) -> Result:
         """This result with NumPy's arrays, copied from a GPU if need be; itself if it has them."""
-        return self if type(self.q) is np.ndarray else self._on_host
+        itself: Any = self
+        return itself if type(self.q) is np.ndarray else self._on_host
 
     @cached_property
     def _on_host(self) -> Result:
         given = {name: numbers(array) for name, array in self.given.items()}
-        motion = {name: numbers(getattr(self, name)) for name in ARRAYS}
-        return replace(self, **motion, given=given)
+        motion: Any = {name: numbers(getattr(self, name)) for name in ARRAYS}
+        return replace(self, **motion, given=given)  # type: ignore[return-value]
 
     @cached_property
     def energy(self) -> Energy:
         """Kinetic, potential and total energy [J], shape (..., rows) each."""
-        given: dict[str, Any] = {name: x[..., None, :] for name, x in self.given.items()}
+        arrays: Mapping[str, Any] = self.given
+        given: dict[str, Any] = {name: x[..., None, :] for name, x in arrays.items()}
         if self.payload_frame is not None:
             given["payload_frame"] = self.payload_frame
         if given:
             given["check"] = None  # the run has looked at it
-        kinetic, potential = self.robot.energy(self.q, self.qd, **given)
+        energies: Any = self.robot.energy(self.q, self.qd, **given)
+        kinetic, potential = energies
         return Energy(kinetic, potential, kinetic + potential)
 
     @cached_property
@@ -124,12 +127,11 @@ class Result:
         It is what the integrator got wrong, and what the work between rows is wrong by: held
         torques work exactly, others and friction by a sum of fourth order.
         """
-        if self.numpy() is not self:
-            return self.numpy().drift
-        total = self.energy.total
-        return total[..., -1] - total[..., 0] - self._work()
+        here = self.numpy()
+        total = here.energy.total
+        return total[..., -1] - total[..., 0] - here._work()
 
-    def _work(self) -> np.ndarray:
+    def _work(self: Result) -> np.ndarray:
         work = np.zeros(self.q.shape[:-2])
         flowing = -self._friction()
         if self.held:
@@ -146,7 +148,7 @@ class Result:
         apart = self.t[1] - self.t[0] if len(self.t) > 1 else 0.0
         return work + apart * (power * weights).sum(axis=-1)
 
-    def _friction(self) -> np.ndarray:
+    def _friction(self: Result) -> np.ndarray:
         joints = self.robot.chain.joints if self.friction else ()
         loss = np.zeros_like(self.qd)
         for i, joint in enumerate(joints):
@@ -226,7 +228,7 @@ class Result:
     def summary(self) -> str:
         """The run in a line: steps, time taken, energy drift, and what went wrong."""
         states = math.prod(self.q.shape[:-2])
-        many = f"{states} states of " if self.q.ndim > 2 else ""
+        many = f"{states} states of " if len(self.q.shape) > 2 else ""
         parts = [
             f"{many}{self.robot.name}, {self.steps} steps of {self.dt * 1e3:.4g} ms "
             f"by {self.integrator} in {self.wall_time:.3g} s"

@@ -66,7 +66,7 @@ class Run:
         self.window.q[k], self.window.qd[k] = q, qd
         self._fill(0)
 
-    def go(self, progress: Progress | None) -> Result:
+    def go(self, progress: Progress | None) -> Result[Any]:
         """All segments.
 
         Ctrl-C passes through as KeyboardInterrupt; its ``result`` is what was computed before.
@@ -190,7 +190,7 @@ class Run:
         error.result = self._result(end)
         return error
 
-    def _result(self, end: int) -> Result:
+    def _result(self, end: int) -> Result[Any]:
         """What there is up to a step."""
         wall_time = time.perf_counter() - self.begun
         problem, stops = self.problem, self.watch.stops

@@ -18,7 +18,7 @@ class Watch:
 
     Attributes:
         stops: the step at which each state must stop, where its position is beyond a limit; NEVER
-            unless limits do stop it.
+            unless limits do stop it, and then one for all states.
     """
 
     def __init__(self, robot: Robot, mode: str, batch: tuple[int, ...]) -> None:
@@ -28,7 +28,7 @@ class Watch:
         self.position = Limit("position", robot.limits.T, states)
         self.speed = Limit("speed", np.stack([-speed, speed]), states)
         self.effort = Limit("effort", np.stack([-effort, effort]), states)
-        self.stops = np.full(states, NEVER)
+        self.stops = np.full(states if mode == "stop" else min(states, 1), NEVER)
 
     def look(self, step: int, q: np.ndarray, qd: np.ndarray) -> None:
         """Takes in the positions and speeds (rows, states, n) from this step on."""
