@@ -60,7 +60,7 @@ def test_a_gradient_is_not_lost_silently():
         armdyn.simulate(ROBOT, q, **SHORT)
     with torch.no_grad():
         assert armdyn.simulate(ROBOT, q, **SHORT).q.shape == (3, 6, 2)
-    with pytest.raises(SimulationError, match="qd0 is traced, by torch, and simulate follows num"):
+    with pytest.raises(SimulationError, match="q0 is traced, by torch, and simulate follows num"):
         torch.func.vmap(lambda qd: armdyn.simulate(ROBOT, q.detach()[0], qd, **SHORT).q)(
             torch.tensor(QD)
         )

@@ -16,6 +16,7 @@ import numpy as np
 from armdyn.arrays.cuda import Memory
 from armdyn.chain import Chain
 from armdyn.engine import calls, cuda, gpu
+from armdyn.program.program import Op
 from armdyn.simulation.controllers import LAWS
 from armdyn.simulation.integration import PAST, Integration, Problem, Window
 from armdyn.simulation.integrators import RK4
@@ -107,8 +108,19 @@ def marching(chain: Chain, step: Step) -> gpu.March:
 def controlling(chain: Chain, step: Step) -> Callable[..., Any]:
     """The torque of a law, as a function of arrays of any library."""
     code = StepKernels(chain, step)
-    takes = {name: calls.Argument((length,)) for name, length in code.inputs.items()}
+    names = [name.partition("@")[0] for name in code.inputs]  # all at the step's beginning
+    takes = {
+        name: calls.Argument((length,))
+        for name, length in zip(names, code.inputs.values(), strict=True)
+    }
     return calls.Function("control", takes, ((chain.n,),), code)
+
+
+@lru_cache(maxsize=64)
+def _makes_products(chain: Chain, control: Step) -> bool:
+    """Whether some torque of a law is a product."""
+    program = StepKernels(chain, control).trace()
+    return any(program.instructions[k].op is Op.MUL for k in program.outputs)
 
 
 def steps_alike(problem: Problem, method: str) -> bool:
@@ -158,17 +170,19 @@ class IntegrationOnGPU(Integration):
             self._between = [self.memory.empty(shape, self.dtype.name) for _ in range(2)]
 
     def _can_be_rolled(self) -> bool:
-        """Whether the stages of a step may be a loop, which is quicker and has the same bits.
+        """Whether the stages of a step may be a loop, which is quicker, and have its bits.
 
-        The torque must be the same function of the state in all of them. And where constants are
-        given at the call, a whole step shares products among its stages, and rounds otherwise.
+        The torque must be the same function of the state in all of them. And products must enter
+        the same sums: those of constants that are given at the call, which a whole step shares
+        among its stages, do not; nor do torques that are products, which are results of the first.
         """
-        torque = self.problem.torque
-        if self.sampling or self.problem.given:
+        problem, torque = self.problem, self.problem.torque
+        if self.sampling or problem.given:
             return False
         if isinstance(torque, GivenOnGPU):
             return torque.length == 1
-        return all(len(signal) == 1 for signal in torque.signals(np.zeros(2)))
+        still = all(len(signal) == 1 for signal in torque.signals(np.zeros(2)))
+        return still and not _makes_products(problem.chain, Step("control", torque.law))
 
     # Steps --------------------------------------------------------------------------------------
 
