@@ -12,9 +12,12 @@ import armdyn
 from armdyn import Chain, Robot, ShapeError, SimulationError, arrays, controllers, trajectories
 from armdyn.engine import calls
 from armdyn.simulation import run
+from armdyn.simulation.rolling import stages_are_the_step
+from armdyn.simulation.step import Step, StepKernels
 from tests import fake_cupy
 from tests.fake_cuda import FakeCuda
 from tests.fake_cupy import Cupy
+from tests.on_simulator import compiled, computed
 from tests.test_simulation_limits import MOTION, slider
 
 STEPS, DT = 12, 1e-2
@@ -27,6 +30,7 @@ ROWS, EACH = RNG.uniform(-1, 1, (STEPS, 2)), RNG.uniform(-1, 1, (4, STEPS, 2))
 HEAVIER = RNG.uniform(0.8, 1.2, (4, 1)) * TWO_LINK.chain.parameters
 LOAD = np.array([1.0, 0.1, 0, 0, 0.2, 0, 0.2, 0, 0, 0.2])
 FAR = {"every": 4, "limits": "ignore"}
+ROLLED = {"integrator": "rk4", "friction": True, **FAR}
 
 
 def sweep(*values):
@@ -100,11 +104,9 @@ def same(found, expected):
         (TWO_LINK, "float64", {"tau": ROWS, "integrator": "rk4", "every": 4}),
         (TWO_LINK, "float64", {"tau": controllers.computed_torque(PATH, 30, 5)}),
         (TWO_LINK, "float32", {"tau": controllers.pd(PATH, 3, 0.3, rate=20), "every": 3}),
-        sweep(
-            TWO_LINK, "float64", {"tau": controllers.pd(TARGETS, 9, 1, rate=50), "payload": LOAD}
-        ),
-        sweep(MIXED, "float32", {"tau": controllers.gravity_compensation(), **FAR}),
-        sweep(PANDA, "float32", {"tau": controllers.pd_gravity(np.zeros(7), 20, 2), **FAR}),
+        sweep(TWO_LINK, "float64", {"tau": controllers.pd(TARGETS, 3, 1, 50), "payload": LOAD}),
+        sweep(MIXED, "float64", {"tau": controllers.gravity_compensation(), **ROLLED}),
+        sweep(PANDA, "float32", {"tau": controllers.gravity_compensation(), **ROLLED}),
     ],
     ids=named,
 )
@@ -256,3 +258,38 @@ def test_wrong_states_are_named(cupy):
         armdyn.simulate(TWO_LINK, q.astype(complex))
     with pytest.raises(ShapeError, match=r"q0 is a .*Cupy, qd0 is a numpy\.ndarray; expected arra"):
         armdyn.simulate(TWO_LINK, q, np.zeros(2))
+
+
+# Stages of a step in a loop --------------------------------------------------------------------
+
+
+def rolled(chain, law, h=0.05, count=300):
+    """A whole step and its stages, one after the other: next q and qd of both."""
+    whole, stage = StepKernels(chain, Step("rk4", law)), StepKernels(chain, Step("rk4-stage", law))
+    rng = np.random.default_rng(0)
+    known = {"h": np.full((count, 1), h), "zero": np.full((count, 1), -0.0)}
+    for name, length in whole.inputs.items():
+        known.setdefault(name.partition("@")[0], rng.uniform(-1, 1, (count, length)))
+    taken = [[known.get(name.partition("@")[0]) for name in code.inputs] for code in (whole, stage)]
+    nothing = np.full((count, chain.n), -0.0)
+    state = [*taken[0][:2], *taken[0][:2], nothing, nothing, np.zeros((count, 1))]
+    here = compiled(stage.program, "float64")
+    for _ in range(4):
+        state = computed(stage.program, "float64", [*state, *taken[1][7:]], here)
+    return computed(whole.program, "float64", taken[0])[:2], state[:2]
+
+
+@pytest.mark.parametrize("law, same", [("pd-gravity", True), ("gravity", False)])
+def test_stages_are_rolled_where_they_are_the_step(law, same):
+    """Of g(q) alone a torque is a product: a result of the first stage, fused into the others."""
+    chain = TWO_LINK.chain
+    assert stages_are_the_step(chain, Step("rk4", law), Step("rk4-stage", law)) is same
+    assert all(np.array_equal(*pair) for pair in zip(*rolled(chain, law), strict=True)) is same
+
+
+@pytest.mark.sweep
+@pytest.mark.parametrize("name", armdyn.robots())
+def test_the_stages_of_every_arm_that_ships_can_be_rolled(name):
+    for law in ("pd-gravity", "computed-torque"):
+        chain = armdyn.load(name).chain
+        assert stages_are_the_step(chain, Step("rk4", law), Step("rk4-stage", law))

@@ -16,10 +16,10 @@ import numpy as np
 from armdyn.arrays.cuda import Memory
 from armdyn.chain import Chain
 from armdyn.engine import calls, cuda, gpu
-from armdyn.program.program import Op
 from armdyn.simulation.controllers import LAWS
 from armdyn.simulation.integration import PAST, Integration, Problem, Window
 from armdyn.simulation.integrators import RK4
+from armdyn.simulation.rolling import stages_are_the_step
 from armdyn.simulation.step import Step, StepKernels
 from armdyn.simulation.torques import ALL, Torque
 
@@ -116,13 +116,6 @@ def controlling(chain: Chain, step: Step) -> Callable[..., Any]:
     return calls.Function("control", takes, ((chain.n,),), code)
 
 
-@lru_cache(maxsize=64)
-def _makes_products(chain: Chain, control: Step) -> bool:
-    """Whether some torque of a law is a product."""
-    program = StepKernels(chain, control).trace()
-    return any(program.instructions[k].op is Op.MUL for k in program.outputs)
-
-
 def steps_alike(problem: Problem, method: str) -> bool:
     """Whether all steps are the same, made by Runge and Kutta's method."""
     period = problem.torque.period
@@ -164,25 +157,21 @@ class IntegrationOnGPU(Integration):
         self._constant: dict[Step, list[Rows]] = {}  # signals of a law that do not move
         self._constants = len(self._sent)
         if window.every > 1:
-            rolled = self._can_be_rolled()
-            self._far = problem.step("rk4-stage", torque.law) if rolled else self.rk4
+            self._far = self._quickest()
             shape = problem.states, n
             self._between = [self.memory.empty(shape, self.dtype.name) for _ in range(2)]
 
-    def _can_be_rolled(self) -> bool:
-        """Whether the stages of a step may be a loop, which is quicker, and have its bits.
-
-        The torque must be the same function of the state in all of them. And products must enter
-        the same sums: those of constants that are given at the call, which a whole step shares
-        among its stages, do not; nor do torques that are products, which are results of the first.
-        """
+    def _quickest(self) -> Step:
+        """What makes steps that leave no row: one of its stages four times, if that is the same."""
         problem, torque = self.problem, self.problem.torque
-        if self.sampling or problem.given:
-            return False
         if isinstance(torque, GivenOnGPU):
-            return torque.length == 1
-        still = all(len(signal) == 1 for signal in torque.signals(np.zeros(2)))
-        return still and not _makes_products(problem.chain, Step("control", torque.law))
+            still = torque.length == 1
+        else:
+            still = all(len(signal) == 1 for signal in torque.signals(np.zeros(2)))
+        stage = problem.step("rk4-stage", torque.law)
+        if still and not self.sampling and stages_are_the_step(problem.chain, self.rk4, stage):
+            return stage
+        return self.rk4
 
     # Steps --------------------------------------------------------------------------------------
 
