@@ -26,7 +26,14 @@ def stages_are_the_step(chain: Chain, step: Step, stage: Step) -> bool:
     whole, part = StepKernels(chain, step), StepKernels(chain, stage)
     terms = Terms()
     states = len(STATE[stage.method]) - 2  # all but h and zero
-    begin = {"x": "q", "v": "qd", "number": 0.0, "zero": -0.0, "moves": -0.0, "kicks": -0.0}
+    begin: dict[str, str | float] = {
+        "x": "q",
+        "v": "qd",
+        "number": 0.0,
+        "zero": -0.0,
+        "moves": -0.0,
+        "kicks": -0.0,
+    }
     known = [
         [terms.given(begin.get(name, name), i) for i in range(length)]
         for name, length in ((name.partition("@")[0], k) for name, k in part.inputs.items())
