@@ -4,6 +4,8 @@ The truth is the same simulation on the processor, bit for bit.
 """
 
 import sys
+from contextlib import nullcontext
+from importlib import import_module
 
 import numpy as np
 import pytest
@@ -258,6 +260,77 @@ def test_wrong_states_are_named(cupy):
         armdyn.simulate(TWO_LINK, q.astype(complex))
     with pytest.raises(ShapeError, match=r"q0 is a .*Cupy, qd0 is a numpy\.ndarray; expected arra"):
         armdyn.simulate(TWO_LINK, q, np.zeros(2))
+
+
+# The same with the memory of torch and of JAX ----------------------------------------------------
+
+
+@pytest.fixture(params=["torch", "jax"])
+def room(request, fake, monkeypatch):
+    """A library whose arrays in the memory of this process are said to lie on GPU 1."""
+    pytest.importorskip(request.param, reason=f"needs {request.param}")
+    found = import_module(f"armdyn.arrays.{request.param}")
+
+    class Memory(found.Memory):
+        number, stream = 1, 17
+
+        def __init__(self, device):
+            self.device = device
+
+        def address(self, array):
+            address = super().address(array)
+            fake.allow_address(address, array.nbytes, self.number)
+            return address
+
+    monkeypatch.setattr(found, "memory", lambda value: Memory(found.device(value)))
+    with sys.modules["jax"].enable_x64(True) if request.param == "jax" else nullcontext():
+        yield found
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"friction": True},
+        {"tau": EACH, "gravity": np.array([0.0, 0, -3]), "every": 4},
+        {"tau": controllers.pd_gravity(TARGETS, 30, 5), "integrator": "rk4", **FAR},
+        {"tau": controllers.pd(PATH, 3, 0.3, rate=20), "every": 3},
+    ],
+    ids=named,
+)
+def test_torch_and_jax_have_the_bits_of_the_processor_too(fake, room, dtype, options):
+    q, qd = drawn(TWO_LINK, dtype, 4)
+    own = (
+        room.of_numpy(q, room.Memory.names.zeros(1)),
+        room.of_numpy(qd, room.Memory.names.zeros(1)),
+    )
+    given = {
+        name: room.of_numpy(x.astype(dtype), own[0]) if isinstance(x, np.ndarray) else x
+        for name, x in options.items()
+    }
+    found = armdyn.simulate(TWO_LINK, *own, t=STEPS * DT, dt=DT, **given)
+    assert fake.fault is None and fake.launches
+    expected = simulated(TWO_LINK, q, qd, dtype, **options)
+    assert type(found.q) is type(own[0])
+    for name in MOTION:
+        np.testing.assert_array_equal(np.asarray(getattr(found, name)), getattr(expected, name))
+
+
+def test_torch_and_jax_report_limits_and_diverge_too(room):
+    start = np.array([[0.0], [0.14], [-0.2]])
+    own = room.of_numpy(start, room.Memory.names.zeros(1))
+    robot = slider(lower=-0.15, upper=0.1, velocity=0.8, effort=11.0)
+    options = {"t": 0.5, "dt": DT}
+    found = armdyn.simulate(robot, own, tau=controllers.pd([0.0], 100, 0), **options)
+    expected = armdyn.simulate(robot, start, tau=controllers.pd([0.0], 100, 0), **options)
+    assert found.violations == expected.violations and len(found.violations) == 8
+    wild = controllers.pd([0.0], 0, 2e6)
+    for more in ({}, {"every": 10, "limits": "ignore", "integrator": "rk4"}):
+        with pytest.raises(SimulationError) as expected:
+            armdyn.simulate(robot, start, start, wild, t=1.0, dt=DT, **more)
+        with pytest.raises(SimulationError) as found:
+            armdyn.simulate(robot, own, own, wild, t=1.0, dt=DT, **more)
+        assert str(found.value) == str(expected.value)
 
 
 # Stages of a step in a loop --------------------------------------------------------------------
