@@ -330,6 +330,21 @@ def test_torch_and_jax_report_limits_and_diverge_too(room):
         assert str(found.value) == str(expected.value)
 
 
+def test_jax_without_float64_computes_in_float32(fake, room):
+    if room.__name__ != "armdyn.arrays.jax":
+        pytest.skip("torch has float64")
+    jax = sys.modules["jax"]
+    with jax.enable_x64(False):
+        q = jax.numpy.asarray([[1, 0], [0, 1]])  # whole numbers
+        found = armdyn.simulate(TWO_LINK, q, t=STEPS * DT, dt=DT, integrator="rk4")
+        traced = jax.jit(
+            lambda x: armdyn.simulate(TWO_LINK, q, t=STEPS * DT, dt=DT, integrator="rk4").q + x
+        )(0.0)
+    expected = simulated(TWO_LINK, np.eye(2, dtype="float32"), None, "float32", integrator="rk4")
+    np.testing.assert_array_equal(found.q, expected.q)
+    np.testing.assert_array_equal(traced, expected.q)
+
+
 # Stages of a step in a loop --------------------------------------------------------------------
 
 

@@ -34,6 +34,11 @@ class Memory(ABC):
     names: Any
 
     @property
+    def widest(self) -> str:
+        """The type of numbers that the library has for float64."""
+        return "float64"
+
+    @property
     @abstractmethod
     def stream(self) -> int:
         """The driver's handle of the stream on which launches are to stand."""

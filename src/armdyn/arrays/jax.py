@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from ctypes import cast
 from functools import partial
 from typing import Any
@@ -111,6 +112,15 @@ class Memory(cuda.Memory):
 
     def __init__(self, device: Any) -> None:
         self.device, self.number = device, device.local_hardware_id
+
+    @property
+    def widest(self) -> str:
+        """The type of numbers that JAX takes for float64."""
+        return jax.dtypes.canonicalize_dtype(jnp.float64).name
+
+    def entered(self) -> AbstractContextManager[Any]:
+        """While this lasts, JAX computes, even if what is around is traced."""
+        return jax.ensure_compile_time_eval()
 
     def empty(self, shape: Sequence[int], dtype: str) -> Any:
         """A new array."""

@@ -39,8 +39,9 @@ def in_kind(simulate: Callable[..., Result[Any]], asked: dict[str, Any]) -> Resu
         from armdyn.simulation.on_gpu import simulate_on_gpu
 
         options = {name: value for name, value in asked.items() if name not in (*NAMES, "robot")}
-        tau = asked["tau"]
-        return simulate_on_gpu(asked["robot"], values, memory, mine.on_host, tau=tau, **options)
+        robot, tau = asked["robot"], asked["tau"]
+        with memory.entered():
+            return simulate_on_gpu(robot, values, memory, mine.on_host, tau=tau, **options)
     here = {name: mine.on_host(value) for name, value in values.items()}
     try:
         return of_library(mine, simulate(**{**asked, **here}), values["q0"])

@@ -37,6 +37,7 @@ from armdyn.simulation.watch import Limit, Watch, first_bad_row
 
 OnHost = Callable[[Any], np.ndarray]
 ELSEWHERE = "or arrays on the CPU"
+ARM = ("payload", "gravity", "parameters")  # what stands in place of the arm's own constants
 
 
 def simulate_on_gpu(
@@ -64,10 +65,10 @@ def simulate_on_gpu(
     numbers of one; what follows is as ``simulate`` takes it.
     """
     refuse(tau, integrator, limits, client)
-    n = robot.n
+    n, friction = robot.n, bool(friction)
     host = {name: on_host(values[name]) for name in ARM if name in values}
     given = arguments.given(robot.chain, {**dict.fromkeys(ARM), **host}, payload_frame, check)
-    dtype = precision(values)
+    dtype = precision(values, memory)
     state = {name: numbers(name, values[name], memory) for name in ("q0", "qd0") if name in values}
     batch = arguments.batch_of(n, state, given)
     states = math.prod(batch)
@@ -75,7 +76,7 @@ def simulate_on_gpu(
     steps = arguments.whole_steps(t, dt, every, 4 * states * n * dtype.itemsize, most)
     news = "the steps done and all steps"
     bar = told(progress, f"simulating {robot.name}", news, SimulationError)
-    with bar as report, memory.entered():
+    with bar as report:
         begun = time.perf_counter()
         rows = {name: arguments.flat(array, batch, dtype) for name, array in given.items()}
         torque: Torque
@@ -105,9 +106,6 @@ def simulate_on_gpu(
         return run.go(report)
 
 
-ARM = ("payload", "gravity", "parameters")  # what stands in place of the arm's own constants
-
-
 def refuse(tau: Any, integrator: str, limits: str, client: Any) -> None:
     """Refuses what a GPU cannot do."""
     if integrator not in ("ab4", "rk4"):
@@ -130,7 +128,7 @@ def refuse(tau: Any, integrator: str, limits: str, client: Any) -> None:
         )
 
 
-def precision(values: Mapping[str, Any]) -> np.dtype:
+def precision(values: Mapping[str, Any], memory: Memory) -> np.dtype:
     """float32 if all arrays are."""
     for name, value in values.items():
         kind = str(value.dtype).rpartition(".")[2]
@@ -140,7 +138,7 @@ def precision(values: Mapping[str, Any]) -> np.dtype:
                 "integers)"
             )
     narrow = all(str(value.dtype).endswith("float32") for value in values.values())
-    return np.dtype(np.float32 if narrow else np.float64)
+    return np.dtype("float32" if narrow else memory.widest)
 
 
 def numbers(name: str, value: Any, memory: Memory) -> Any:
