@@ -161,8 +161,9 @@ def test_one_state_and_none(cupy):
 
 
 @pytest.mark.parametrize("every", [1, 10])
-def test_limits_are_reported_as_the_processor_does(cupy, every):
+def test_limits_are_reported_as_the_processor_does(cupy, monkeypatch, every):
     """A mass of 2 kg on a spring passes limits of position, speed and effort, in some states."""
+    monkeypatch.setattr(run, "SEGMENT", 16)  # several looks
     robot = slider(lower=-0.15, upper=0.1, velocity=0.8, effort=11.0)
     start = np.array([[0.0], [0.09], [0.105], [0.14], [-0.2]])
     options = {"tau": controllers.pd([0.0], 100, 0), "t": 0.5, "every": every}

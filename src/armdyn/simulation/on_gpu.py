@@ -33,7 +33,7 @@ from armdyn.simulation.launches import (
 from armdyn.simulation.results import Result
 from armdyn.simulation.run import Run
 from armdyn.simulation.torques import Torque, check_shape, make_torque
-from armdyn.simulation.watch import Limit, Watch, first_bad_row
+from armdyn.simulation.watch import NEVER, Limit, Watch, first_bad_row
 
 OnHost = Callable[[Any], np.ndarray]
 ELSEWHERE = "or arrays on the CPU"
@@ -270,7 +270,10 @@ class RunOnGPU(Run):
 
 
 class WatchOnGPU(Watch):
-    """Looks at a motion on a GPU, and reads the rows of those states that may be beyond limits."""
+    """Looks at a motion on a GPU, and reads the rows of those states that pass a limit just then.
+
+    Of states that are beyond one already, how far they go is enough.
+    """
 
     def __init__(self, run: RunOnGPU, mode: str) -> None:
         super().__init__(run.robot, mode, run.batch)
@@ -298,8 +301,21 @@ class WatchOnGPU(Watch):
         if bool(within.all()):
             return
         which = np.flatnonzero(~on_host(within.all(-1)))
+        picked = memory.send(which)
+        furthest = np.stack([on_host(least[picked]), on_host(most[picked])])
         limit.begin()
-        part = Limit(limit.kind, limit.limits, len(which))
-        part.since, part.worst = limit.since[:, which], limit.worst[:, which]
-        part.look(step, on_host(values[:, memory.send(which)]))
-        limit.since[:, which], limit.worst[:, which] = part.since, part.worst
+        unknown = limit.since[:, which] == NEVER
+        below, above = ~(furthest[0] >= limit.limits[0]), ~(furthest[1] <= limit.limits[1])
+        new = (below & unknown[0] | above & unknown[1]).any(axis=-1)
+        _take(limit, step, which[~new], furthest[:, ~new])
+        if new.any():
+            _take(limit, step, which[new], on_host(values[:, memory.send(which[new])]))
+
+
+def _take(limit: Limit, step: int, states: np.ndarray, values: np.ndarray) -> None:
+    """Lets a limit look at the values (rows, states, n) of some states from this step on."""
+    part = Limit(limit.kind, limit.limits, len(states))
+    part.since, part.worst = limit.since[:, states], limit.worst[:, states]
+    if len(states):
+        part.look(step, values)
+        limit.since[:, states], limit.worst[:, states] = part.since, part.worst
