@@ -308,6 +308,37 @@ def simulated(card: Card, arms: int, steps: int) -> dict[str, float]:
     return found
 
 
+def called(device: int, arms: int, steps: int) -> dict[str, float]:
+    """The same by ``armdyn.simulate`` on torch's tensors: whole calls, by the user's clock."""
+    try:
+        import torch
+    except ImportError:
+        return {}
+    if not torch.cuda.is_available():
+        return {}
+    robot, found = armdyn.load(ARM), {}
+    hold = armdyn.controllers.pd_gravity(np.zeros(robot.n), **GAINS)
+    for dtype in DTYPES:
+        given = drawn([robot.n, robot.n], dtype, arms, strange=False)
+        state = [torch.tensor(x, device=f"cuda:{device}") for x in given]
+        for limits in ("ignore", "report"):
+
+            def call(limits: str = limits, state: list[Any] = state) -> Any:
+                options: Any = {"integrator": "rk4", "every": steps, "limits": limits}
+                run = armdyn.simulate(robot, *state, hold, t=steps * STEP, dt=STEP, **options)
+                torch.cuda.synchronize(device)
+                return run
+
+            call()
+            times = []
+            for _ in range(3):
+                begun = time.perf_counter()
+                call()
+                times.append(time.perf_counter() - begun)
+            found[f"{dtype} limits={limits} G steps/s"] = round(arms * steps / min(times) / 1e9, 3)
+    return found
+
+
 def version(card: Card) -> str:
     """The newest CUDA that the driver knows."""
     number = ctypes.c_int()
@@ -350,6 +381,8 @@ def main() -> int:
         print("mass_matrix float32 by states:", report["growth"])
         report["rk4"] = simulated(card, 2**20, 50 if asked.quick else 200)
         print("closed-loop RK4 steps:", report["rk4"], flush=True)
+        report["simulate"] = called(asked.device, 2**20, 50 if asked.quick else 200)
+        print("the same by simulate on tensors:", report["simulate"], flush=True)
     if asked.peers:
         report["peers, M states/s"] = measured(ARM, 2**20)
         print("peers, M states/s:", report["peers, M states/s"], flush=True)

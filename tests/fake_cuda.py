@@ -53,6 +53,7 @@ SIGNATURES = {  # of all functions that there are
     "cuDeviceGet": [POINTER(c_int), c_int],
     "cuDeviceGetName": [c_void_p, c_int, c_int],
     "cuDeviceGetAttribute": [POINTER(c_int), c_int, c_int],
+    "cuDeviceTotalMem_v2": [POINTER(c_size_t), c_int],
     "cuDevicePrimaryCtxRetain": [POINTERS, c_int],
     "cuCtxGetCurrent": [POINTERS],
     "cuCtxSetCurrent": [c_void_p],
@@ -158,6 +159,9 @@ class FakeCuda:
 
     def _cuDeviceGetAttribute(self, found, which, device):
         found[0] = {cuda.OPT_IN: self.shared_limit}.get(which, 0)
+
+    def _cuDeviceTotalMem_v2(self, found, device):
+        found[0] = 2**31
 
     def _cuDevicePrimaryCtxRetain(self, found, device):
         found[0] = 1000 + device

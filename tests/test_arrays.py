@@ -16,7 +16,8 @@ from armdyn import ArmdynError, Chain, Robot, ShapeError, arrays
 from armdyn.engine import calls
 from armdyn.engine.differentiated import differentiated
 from armdyn.program import record
-from tests import fake_gpu
+from tests import fake_cupy, fake_gpu
+from tests.fake_cupy import Cupy
 
 CHAIN = Chain.random(2, "RP", seed=3)
 RNG = np.random.default_rng(0)
@@ -162,43 +163,10 @@ def test_wrong_shapes_are_named_as_numpys_are(robot, library):
 # CuPy, on a GPU that is none ----------------------------------------------------------------------
 
 
-class Device(int):
-    """A GPU's number, as CuPy's devices are used."""
-
-    id = property(int)
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *trouble):
-        return None
-
-
-class Cupy(np.ndarray):
-    """NumPy's memory under CuPy's name."""
-
-    device = Device(1)
-
-    @property
-    def data(self):
-        return type("Memory", (), {"ptr": self.ctypes.data})
-
-
 @pytest.fixture
 def cupy(monkeypatch):
     """A module that is called as CuPy is."""
-    module = ModuleType("cupy")
-    module.ndarray = Cupy
-    module.empty = lambda shape, dtype: np.empty(shape, dtype).view(Cupy)
-    module.asarray = lambda value, dtype=None: np.asarray(value, dtype).view(Cupy)
-    module.ascontiguousarray = lambda value, dtype: np.ascontiguousarray(value, dtype).view(Cupy)
-    module.broadcast_to = lambda value, shape: np.broadcast_to(value, shape, subok=True)
-    module.asnumpy = np.asarray
-    stream = type("Stream", (), {"ptr": 17})
-    module.cuda = type("cuda", (), {"get_current_stream": staticmethod(lambda: stream)})
-    monkeypatch.setitem(sys.modules, "cupy", module)
-    monkeypatch.delitem(sys.modules, "armdyn.arrays.cupy", raising=False)
-    yield module
+    yield fake_cupy.install(monkeypatch)
     sys.modules.pop("armdyn.arrays.cupy", None)
 
 

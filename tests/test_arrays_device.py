@@ -3,8 +3,10 @@
 import numpy as np
 import pytest
 
-from armdyn import Chain, Robot, ShapeError
+import armdyn
+from armdyn import Chain, Robot, ShapeError, controllers
 from armdyn.engine import gpu
+from tests.test_simulation_limits import MOTION
 
 RNG = np.random.default_rng(0)
 CHAIN = Chain.random(7, seed=1)
@@ -136,3 +138,67 @@ def test_jax_goes_backward(jax):
     found = jax.jit(jax.grad(lambda q: (ROBOT.gravity(q) ** 2).sum()))(jax.numpy.asarray(Q))
     expected = ROBOT.vjp("gravity")(Q, 2 * ROBOT.gravity(Q))
     np.testing.assert_allclose(found, expected, rtol=1e-12)
+
+
+# Simulations --------------------------------------------------------------------------------------
+
+HOLD = controllers.pd_gravity(np.zeros(7), kp=20, kd=2)
+ROLLOUTS = pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"tau": HOLD, "friction": True},
+        {"tau": HOLD, "integrator": "rk4", "every": 20, "limits": "ignore"},
+        {"tau": controllers.computed_torque(np.zeros(7), 30, 9, rate=100), "every": 20},
+    ],
+    ids=str,
+)
+
+
+def rolled(like, read, dtype, **options):
+    """Whether a rollout of other arrays has the bits of NumPy's."""
+    q, qd = Q.astype(dtype), QD.astype(dtype)
+    found = armdyn.simulate(ROBOT, like(q), like(qd), t=0.1, **options)
+    expected = armdyn.simulate(ROBOT, q, qd, t=0.1, **options)
+    assert type(found.q) is type(like(q)) and found.violations == expected.violations
+    for name in MOTION:
+        np.testing.assert_array_equal(read(getattr(found, name)), getattr(expected, name))
+
+
+@types
+@ROLLOUTS
+def test_torch_rolls_out_with_the_bits_of_the_cpu(torch, dtype, options):
+    rolled(lambda x: torch.tensor(x, device="cuda"), lambda x: x.cpu().numpy(), dtype, **options)
+
+
+@types
+def test_torch_rolls_out_torques_of_its_own(torch, dtype):
+    q, tau = Q[:50].astype(dtype), RNG.uniform(-1, 1, (50, 30, 7)).astype(dtype)
+    with torch.cuda.stream(torch.cuda.Stream()):
+        given = [torch.tensor(x, device="cuda") for x in (q, tau)]
+        found = armdyn.simulate(ROBOT, given[0], tau=given[1], t=0.03)
+        assert torch.isfinite(found.energy.total).all()
+        assert np.array_equal(found.q.cpu(), armdyn.simulate(ROBOT, q, tau=tau, t=0.03).q)
+
+
+@types
+@ROLLOUTS
+def test_cupy_rolls_out_with_the_bits_of_the_cpu(cupy, dtype, options):
+    rolled(cupy.asarray, cupy.asnumpy, dtype, **options)
+
+
+@types
+@ROLLOUTS
+def test_jax_rolls_out_with_the_bits_of_the_cpu(jax, dtype, options):
+    rolled(jax.numpy.asarray, np.asarray, dtype, **options)
+
+
+def test_a_diverging_rollout_is_told(torch):
+    wild = controllers.pd(np.zeros(7), 0, 1e5)
+    for options in ({}, {"every": 50, "limits": "ignore", "integrator": "rk4"}):
+        with pytest.raises(armdyn.SimulationError) as expected:
+            armdyn.simulate(ROBOT, Q, QD, wild, **options)
+        state = torch.tensor(Q, device="cuda"), torch.tensor(QD, device="cuda")
+        with pytest.raises(armdyn.SimulationError) as found:
+            armdyn.simulate(ROBOT, *state, wild, **options)
+        assert str(found.value) == str(expected.value)

@@ -390,11 +390,17 @@ def test_interpreted_it_is_slow_and_the_same(monkeypatch, integrator):
 
     fast = run(Robot(Chain.random(2, seed=11)))
     interpret(monkeypatch)
-    for kept in ("armdyn.simulation.marching.routine", "armdyn.simulation._forward_dynamics"):
+    for kept in (
+        "armdyn.simulation.marching.routine",
+        "armdyn.simulation.integration.forward_dynamics",
+    ):
         module, _, name = kept.rpartition(".")
         getattr(sys.modules[module], name).cache_clear()
     slow = run(Robot(Chain.random(2, seed=11)))
-    for kept in ("armdyn.simulation.marching.routine", "armdyn.simulation._forward_dynamics"):
+    for kept in (
+        "armdyn.simulation.marching.routine",
+        "armdyn.simulation.integration.forward_dynamics",
+    ):
         module, _, name = kept.rpartition(".")
         getattr(sys.modules[module], name).cache_clear()
     for name in MOTION:

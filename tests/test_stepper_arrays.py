@@ -52,3 +52,44 @@ def test_jax_steps_differentiates_and_compiles(stepper):
         stepper.step(*STATE[:2], STATE[2] + h)[1], stepper.step(*STATE[:2], STATE[2] - h)[1]
     )
     np.testing.assert_allclose(slope[:, 0], apart.sum(axis=1) / 2e-6, rtol=1e-7)
+
+
+def test_constants_are_made_once_for_a_library_and_precision(stepper, monkeypatch):
+    torch = pytest.importorskip("torch", reason="torch is not installed")
+    from armdyn.arrays import torch as room
+
+    made, like = [], room.like
+    monkeypatch.setattr(room, "like", lambda *given: made.append(given) or like(*given))
+    stepper = ROBOT.stepper(0.01, "pd-gravity", kp=30, kd=5, substeps=3)
+    wide, narrow = map(torch.tensor, STATE), map(torch.tensor, STATE.astype("float32"))
+    wide, narrow = [*wide], [*narrow]
+    with torch.inference_mode():
+        stepper.step(*wide)
+    for _ in range(3):
+        stepper.step(*wide), stepper.step(*narrow)
+    assert len(made) == 6  # h, kp and kd, twice
+    wide[2].requires_grad_()
+    stepper.step(*wide)[0].sum().backward()  # of constants from a mode without gradients
+    assert wide[2].grad.abs().min() > 0
+    mixed = stepper.step(narrow[0], *wide[1:])
+    expected = stepper.step(narrow[0].numpy(), *STATE[1:])
+    np.testing.assert_array_equal(mixed[0].detach().numpy(), expected[0])
+
+
+def test_a_step_can_be_compiled_by_torch(stepper):
+    torch = pytest.importorskip("torch", minversion="2.13", reason="torch is not installed")
+    state = [torch.tensor(x) for x in STATE]
+    expected = stepper.step(*state)
+    step = torch.compile(lambda *x: stepper.step(*x), fullgraph=True, backend="aot_eager")
+    for one, two in zip(step(*state), expected, strict=True):
+        assert torch.equal(one, two)
+
+
+def test_jax_constants_do_not_leak_from_a_trace():
+    jax = pytest.importorskip("jax", reason="JAX is not installed")
+    stepper = ROBOT.stepper(0.01, "pd", kp=30, kd=5)
+    with jax.enable_x64(True):
+        q, qd, action = map(jax.numpy.asarray, STATE)
+        jitted = jax.jit(lambda x: stepper.step(q, qd, x))(action)
+        for one, two in zip(jitted, stepper.step(q, qd, action), strict=True):
+            np.testing.assert_array_equal(one, two)

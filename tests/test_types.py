@@ -25,6 +25,7 @@ RIGHT = """
 from typing import Any
 import numpy as np
 from armdyn.robot import Robot
+from armdyn.simulation import simulate
 
 def use(robot: Robot, q: np.ndarray, out: np.ndarray) -> None:
     robot.mass_matrix(q, method="crba", out=out, threads=2)
@@ -55,6 +56,8 @@ def use_tensors(robot: Robot, t: Tensor) -> None:
     reveal_type(robot.mass_matrix(t))
     reveal_type(robot.bias(t, [0, 1.0], gravity=t))
     reveal_type(robot.energy(t, t))
+    reveal_type(simulate(robot, t, tau=[0, 1.0]).q)
+    reveal_type(simulate(robot, [0, 1.0]).q)
 
 class Own(Robot):
     def pose(
@@ -77,6 +80,8 @@ REVEALED = [
     r"right\.Tensor",
     r"right\.Tensor",
     r"tuple\[right\.Tensor, right\.Tensor\]",
+    r"right\.Tensor",
+    r"numpy\.ndarray\[.*\]",
 ]
 HEAD = """import armdyn, numpy as np
 from armdyn.robot import Robot

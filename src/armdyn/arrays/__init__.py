@@ -7,12 +7,15 @@ the type of an array tells whose it is, and then that library is there already.
 One file a library: torch, jax, cupy, dask, and dlpack for all others that have ``__dlpack__``. Each
 has ``call``, which answers a call of a compiled function; ``like``, which makes an array of a list
 or number that stands beside arrays; and ``on_host``, the numbers of an array where they are known.
+For what is more than a call all but dask have ``device``, where an array lies; ``memory``, how to
+work there if that is a GPU; ``of_numpy``, which makes an array of NumPy's one of the library's;
+and ``has_numbers``, which says of one that is traced that it has none.
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from importlib import import_module
 from types import ModuleType
 from typing import Any
@@ -37,24 +40,35 @@ _known: dict[type, ModuleType | None] = {}
 
 def answer(path: CarefulPath, values: Sequence[Any], out: Any, threads: Any) -> Any:
     """What a call on arrays of some library gives; NotImplemented if there is none among them."""
-    rooms = {name: library(type(v)) for name, v in zip(path.arguments, values, strict=True)}
+    found = together(dict(zip(path.arguments, values, strict=True)))
+    if found is None:
+        return NotImplemented
+    mine, alike = found
+    return mine.call(path, tuple(alike.values()), out, threads)
+
+
+def together(values: Mapping[str, Any]) -> tuple[ModuleType, dict[str, Any]] | None:
+    """The library of some values, by their names, and all of them as its arrays.
+
+    None if all are NumPy's or nobody's.
+    """
+    rooms = {name: library(type(value)) for name, value in values.items()}
     first = next((name for name, found in rooms.items() if found), None)
     if first is None:
-        return NotImplemented
-    mine = rooms[first]
+        return None
+    mine, example = rooms[first], values[first]
     assert mine is not None
-    example = values[path.arguments.index(first)]
-    alike = []
-    for (name, found), value in zip(rooms.items(), values, strict=True):
-        if found is None and isinstance(value, NOBODYS):
+    alike = {}
+    for name, value in values.items():
+        if rooms[name] is None and isinstance(value, NOBODYS):
             value = mine.like(value, example)
-        elif found is not mine:
+        elif rooms[name] is not mine:
             raise ShapeError(
                 f"{first} is {called(example)}, {name} is {called(value)}; "
                 "expected arrays of one library"
             )
-        alike.append(value)
-    return mine.call(path, tuple(alike), out, threads)
+        alike[name] = value
+    return mine, alike
 
 
 def library(kind: type) -> ModuleType | None:
@@ -98,11 +112,11 @@ def called(value: object) -> str:
     return f"a {kind.__qualname__}" if root == "builtins" else f"a {root}.{kind.__qualname__}"
 
 
-def check_devices(path: CarefulPath, devices: Sequence[object]) -> None:
-    """Refuse arrays that lie on several devices."""
-    for name, device in zip(path.arguments, devices, strict=True):
+def check_devices(names: Sequence[str], devices: Sequence[object]) -> None:
+    """Refuse arrays of these names that lie on several devices."""
+    for name, device in zip(names, devices, strict=True):
         if device != devices[0]:
             raise ShapeError(
-                f"{path.arguments[0]} is on {devices[0]}, {name} is on {device}; "
+                f"{names[0]} is on {devices[0]}, {name} is on {device}; "
                 "expected arrays on one device"
             )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from typing import Any
 
 import cupy
@@ -16,7 +17,7 @@ from armdyn.errors import ShapeError, shorten
 
 def call(path: CarefulPath, values: Sequence[Any], out: Any, threads: int | None) -> Any:
     """The results of a call on CuPy's arrays."""
-    check_devices(path, [value.device for value in values])
+    check_devices(path.arguments, [value.device for value in values])
     for name, value in zip(path.arguments, values, strict=True):
         if value.dtype.kind not in "iuf":
             raise ShapeError(
@@ -82,3 +83,58 @@ def like(value: Any, example: Any) -> Any:
 def on_host(value: Any) -> np.ndarray:
     """An array's numbers."""
     return cupy.asnumpy(value)
+
+
+def has_numbers(value: Any) -> bool:
+    """Yes: nothing is traced here."""
+    return True
+
+
+def of_numpy(array: np.ndarray, example: Any) -> Any:
+    """A copy of NumPy's array where another one lies."""
+    with example.device:
+        return cupy.asarray(array)
+
+
+def device(value: Any) -> Any:
+    """Where an array lies."""
+    return value.device
+
+
+class Memory(cuda.Memory):
+    """The memory of a GPU that CuPy hands out, on its current stream."""
+
+    names = cupy
+
+    def __init__(self, device: Any) -> None:
+        self.device, self.number = device, device.id
+
+    @property
+    def stream(self) -> int:
+        """That is current now."""
+        return cupy.cuda.get_current_stream().ptr
+
+    def empty(self, shape: Sequence[int], dtype: str) -> Any:
+        """A new array."""
+        return cupy.empty(tuple(shape), dtype)
+
+    def rows(self, value: Any, shape: Sequence[int], dtype: str) -> Any:
+        """An array, broadcast to a shape, as plain memory in C order."""
+        return cupy.ascontiguousarray(cupy.broadcast_to(value, tuple(shape)), dtype)
+
+    def send(self, array: np.ndarray) -> Any:
+        """A copy of NumPy's array."""
+        return cupy.asarray(array)
+
+    def address(self, array: Any) -> int:
+        """Where an array begins."""
+        return array.data.ptr
+
+    def entered(self) -> AbstractContextManager[Any]:
+        """While this lasts, the GPU is the one that CuPy works on."""
+        return self.device
+
+
+def memory(value: Any) -> Memory:
+    """How to work where an array lies."""
+    return Memory(value.device)

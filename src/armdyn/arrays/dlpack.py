@@ -28,7 +28,7 @@ def call(path: CarefulPath, values: Sequence[Any], out: Any, threads: int | None
         )
     if out is not None:
         raise ShapeError(f"out is {shorten(out)}; expected none with arrays of {called(values[0])}")
-    check_devices(path, [value.__dlpack_device__() for value in values])
+    check_devices(path.arguments, [value.__dlpack_device__() for value in values])
     found = path.quickest(*map(on_host, values), threads=threads)
     return tuple(map(back, found)) if isinstance(found, tuple) else back(found)
 
@@ -47,6 +47,27 @@ def like(value: Any, example: Any) -> Any:
     """A list or number as an array of the same kind as another."""
     back = from_dlpack(type(example))
     return value if back is None else back(np.asarray(value, dtype=on_host(example).dtype))
+
+
+def has_numbers(value: Any) -> bool:
+    """Yes: nothing is traced here."""
+    return True
+
+
+def of_numpy(array: np.ndarray, example: Any) -> Any:
+    """NumPy's array as one of another's library, or as it is if that takes none."""
+    back = from_dlpack(type(example))
+    return array if back is None else back(array)
+
+
+def device(value: Any) -> tuple[int, int]:
+    """Where an array lies, in the words of dlpack.h."""
+    return tuple(value.__dlpack_device__())
+
+
+def memory(value: Any) -> None:
+    """None: on a GPU there is no way to work with arrays of which this is all that is known."""
+    on_host(value)
 
 
 def on_host(value: Any) -> np.ndarray:

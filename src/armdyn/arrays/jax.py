@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 import threading
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from ctypes import cast
 from functools import partial
 from typing import Any
@@ -20,7 +21,8 @@ from jax import numpy as jnp
 from jax.extend.core import Primitive
 from jax.interpreters import ad, batching, mlir
 
-from armdyn.arrays import key, xla
+from armdyn.arrays import cuda, key, xla
+from armdyn.engine import cuda as driver
 from armdyn.engine import forks
 from armdyn.engine.calls import CarefulPath
 from armdyn.engine.differentiated import differentiated
@@ -68,15 +70,84 @@ def run(path: CarefulPath, *values: Any) -> Any:
 
 def like(value: Any, example: Any) -> Any:
     """A list or number as an array of the same kind as another."""
+    alone = has_numbers(example) and len(example.devices()) == 1
+    where = device(example) if alone else None
     try:
-        return jnp.asarray(value, dtype=jnp.result_type(example.dtype, jnp.float32))
+        return jnp.asarray(value, dtype=jnp.result_type(example.dtype, jnp.float32), device=where)
     except (TypeError, ValueError):
         raise ShapeError(f"{shorten(value)} is no array of real numbers") from None
 
 
 def on_host(value: Any) -> np.ndarray | None:
     """An array's numbers, unless JAX only traces it."""
-    return None if isinstance(value, jax.core.Tracer) else np.asarray(value)
+    return np.asarray(value) if has_numbers(value) else None
+
+
+def has_numbers(value: Any) -> bool:
+    """Whether JAX does not only trace an array."""
+    return not isinstance(value, jax.core.Tracer)
+
+
+def of_numpy(array: np.ndarray, example: Any) -> Any:
+    """A copy of NumPy's array where another one lies."""
+    return jax.device_put(array, device(example))
+
+
+def device(value: Any) -> Any:
+    """Where an array lies."""
+    devices = sorted(value.devices(), key=str)
+    if len(devices) > 1:
+        raise ShapeError(f"an array is on {len(devices)} devices; expected arrays on one device")
+    return devices[0]
+
+
+class Memory(cuda.Memory):
+    """The memory of a GPU that JAX hands out.
+
+    JAX tells nobody its streams: so launches stand on the driver's own, after what JAX has to do,
+    and JAX goes on after they have ended. The arrays that they fill are seen by nobody before.
+    """
+
+    names = jnp
+    stream = 0
+
+    def __init__(self, device: Any) -> None:
+        self.device, self.number = device, device.local_hardware_id
+
+    @property
+    def widest(self) -> str:
+        """The type of numbers that JAX takes for float64."""
+        return jax.dtypes.canonicalize_dtype(jnp.float64).name
+
+    def entered(self) -> AbstractContextManager[Any]:
+        """While this lasts, JAX computes, even if what is around is traced."""
+        return jax.ensure_compile_time_eval()
+
+    def empty(self, shape: Sequence[int], dtype: str) -> Any:
+        """A new array."""
+        return jnp.empty(tuple(shape), dtype, device=self.device)
+
+    def rows(self, value: Any, shape: Sequence[int], dtype: str) -> Any:
+        """An array, broadcast to a shape, as plain memory in C order."""
+        return jnp.broadcast_to(value.astype(dtype), tuple(shape))
+
+    def send(self, array: np.ndarray) -> Any:
+        """A copy of NumPy's array."""
+        return jax.device_put(array, self.device)
+
+    def address(self, array: Any) -> int:
+        """Where an array begins, once it is computed."""
+        return array.block_until_ready().unsafe_buffer_pointer()
+
+    def wait(self) -> None:
+        """Let launches end."""
+        driver.driver().wait(self.number, self.stream)
+
+
+def memory(value: Any) -> Memory | None:
+    """How to work where an array lies, if that is a GPU."""
+    found = device(value)
+    return Memory(found) if found.platform == "gpu" else None
 
 
 # The primitive ------------------------------------------------------------------------------

@@ -80,7 +80,7 @@ def call(path: CarefulPath, values: Sequence[Tensor], out: Any, threads: int | N
             if type(found) is np.ndarray:
                 return from_numpy(found)
             return tuple(map(as_tensor, found)) if type(found) is tuple else as_tensor(found)
-    check_devices(path, [value.device for value in values])
+    check_devices(path.arguments, [value.device for value in values])
     if out is not None:
         return into(path, values, out, threads)
     return differentiable(path, values, threads)
@@ -95,16 +95,30 @@ def like(value: Any, example: Tensor) -> Tensor:
     """A list or number as a tensor of the same kind as another."""
     try:
         dtype = example.dtype if example.dtype.is_floating_point else WIDE
-        return torch.tensor(value, dtype=dtype, device=example.device)
+        with torch.inference_mode(False):  # it may be kept, and needed for a gradient later
+            return torch.tensor(value, dtype=dtype, device=example.device)
     except (TypeError, ValueError):
         raise ShapeError(f"{shorten(value)} is no array of real numbers") from None
 
 
 def on_host(value: Tensor) -> np.ndarray | None:
     """A tensor's numbers, if it has some."""
-    if type(value) not in PLAIN or value.is_meta or transforming():
-        return None
-    return readable(value.detach().cpu())
+    return readable(value.detach().cpu()) if has_numbers(value) else None
+
+
+def has_numbers(value: Tensor) -> bool:
+    """Whether a tensor stands for numbers of its own."""
+    return type(value) in PLAIN and not value.is_meta and not transforming()
+
+
+def of_numpy(array: np.ndarray, example: Tensor) -> Tensor:
+    """NumPy's array as a tensor where another one lies; on the CPU they share their memory."""
+    return as_tensor(array).to(example.device)
+
+
+def device(value: Tensor) -> torch.device:
+    """Where a tensor lies."""
+    return value.device
 
 
 def readable(tensor: Tensor) -> np.ndarray:
@@ -365,6 +379,44 @@ def launch(path: CarefulPath, tensors: Sequence[Tensor]) -> tuple[Tensor, ...]:
         current_stream(first.device.index),
     )
     return results
+
+
+class Memory(cuda.Memory):
+    """The memory of a GPU that torch hands out, on its current stream."""
+
+    names = torch
+
+    def __init__(self, device: torch.device) -> None:
+        self.device, self.number = device, device.index
+
+    @property
+    def stream(self) -> int:
+        """That is current now."""
+        return current_stream(self.number)
+
+    def empty(self, shape: Sequence[int], dtype: str) -> Tensor:
+        """A new tensor."""
+        return torch.empty(tuple(shape), dtype=getattr(torch, dtype), device=self.device)
+
+    def rows(self, value: Tensor, shape: Sequence[int], dtype: str) -> Tensor:
+        """A tensor, broadcast to a shape, as plain memory in C order."""
+        typed = value.detach().resolve_neg().to(getattr(torch, dtype))
+        return typed.expand(tuple(shape)).contiguous()
+
+    def send(self, array: np.ndarray) -> Tensor:
+        """A copy of NumPy's array."""
+        return from_numpy(np.array(array)).to(self.device)
+
+    def address(self, array: Tensor) -> int:
+        """Where a tensor begins."""
+        return array.data_ptr()
+
+
+def memory(value: Tensor) -> Memory | None:
+    """How to work where a tensor lies, if that is a GPU."""
+    if value.device.type not in ("cpu", "cuda"):
+        raise ShapeError(f"a tensor is on {value.device}; expected cpu or cuda")
+    return Memory(value.device) if value.is_cuda else None
 
 
 def current_stream(device: int) -> int:

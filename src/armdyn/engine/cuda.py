@@ -10,7 +10,8 @@ import ctypes
 import os
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from ctypes import (
     Structure,
     byref,
@@ -19,6 +20,7 @@ from ctypes import (
     c_int64,
     c_size_t,
     c_uint,
+    c_uint64,
     c_void_p,
     create_string_buffer,
 )
@@ -185,18 +187,41 @@ class Driver:
         """Make a device's primary context that of this thread."""
         self.check(self.library.cuCtxSetCurrent(c_void_p(self.context(number))))
 
+    @contextmanager
+    def entered(self, number: int) -> Iterator[None]:
+        """While this lasts, a device's primary context is that of this thread."""
+        before = c_void_p()
+        self.check(self.library.cuCtxGetCurrent(byref(before)))
+        self.enter(number)
+        try:
+            yield
+        finally:
+            if before.value:
+                self.library.cuCtxSetCurrent(before)
+
+    def memory(self, number: int) -> int:
+        """The bytes of memory that a device has."""
+        found, device = c_size_t(), c_int(self.device(number))
+        self.check(self.library.cuDeviceTotalMem_v2(byref(found), device))
+        return found.value
+
+    def copy(self, number: int, to: int, source: int, size: int, stream: int) -> None:
+        """Copy bytes within a device's memory, behind what the stream has to do."""
+        places = c_uint64(to), c_uint64(source), c_size_t(size)
+        with self.entered(number):
+            self.check(self.library.cuMemcpyDtoDAsync_v2(*places, c_void_p(stream)))
+
+    def wait(self, number: int, stream: int) -> None:
+        """Wait until a stream has done what it has to do."""
+        with self.entered(number):
+            self.check(self.library.cuStreamSynchronize(c_void_p(stream)))
+
     def function(self, number: int, text: bytes, shared: int) -> int:
         """The kernel of a PTX text on a device, loaded at first need and then kept."""
         with LOCK:
             if (number, text) not in self._functions:
-                before = c_void_p()
-                self.check(self.library.cuCtxGetCurrent(byref(before)))
-                self.enter(number)
-                try:
+                with self.entered(number):
                     self._functions[number, text] = self._load(text, shared)
-                finally:
-                    if before.value:
-                        self.library.cuCtxSetCurrent(before)
             return self._functions[number, text]
 
     def _load(self, text: bytes, shared: int) -> int:

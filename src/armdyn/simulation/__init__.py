@@ -5,23 +5,22 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from armdyn.chain import Chain
-from armdyn.engine import function
+from armdyn.engine import calls
 from armdyn.engine.payloads import Check
 from armdyn.engine.workers import by_default
 from armdyn.errors import SimulationError, whole_number
 from armdyn.output.progress import told
-from armdyn.quantities.tasks import Task
 from armdyn.robot import Robot
+from armdyn.robot.compiled import A, Given
 from armdyn.simulation import arguments
 from armdyn.simulation.controllers import Controller
-from armdyn.simulation.integration import Problem
+from armdyn.simulation.in_kind import in_kind
+from armdyn.simulation.integration import Problem, forward_dynamics
 from armdyn.simulation.integrators import ADAPTIVE, INTEGRATORS
 from armdyn.simulation.results import Result
 from armdyn.simulation.run import Run
@@ -30,12 +29,14 @@ from armdyn.simulation.torques import make_torque
 if TYPE_CHECKING:
     from distributed import Client
 
+OURS = calls.OURS | {type(None), Controller}
+
 
 def simulate(
     robot: Robot,
-    q0: ArrayLike,
-    qd0: ArrayLike | None = None,
-    tau: ArrayLike | Callable[..., ArrayLike] | Controller | None = None,
+    q0: Given[A],
+    qd0: Given[A] | None = None,
+    tau: Given[A] | Callable[..., ArrayLike] | Controller | None = None,
     t: float = 1.0,
     dt: float = 1e-3,
     integrator: str = "ab4",
@@ -43,22 +44,27 @@ def simulate(
     friction: bool = False,
     limits: str = "report",
     every: int = 1,
-    payload: ArrayLike | None = None,
+    payload: Given[A] | None = None,
     payload_frame: str | None = None,
-    gravity: ArrayLike | None = None,
-    parameters: ArrayLike | None = None,
+    gravity: Given[A] | None = None,
+    parameters: Given[A] | None = None,
     check: Check = "error",
     rtol: float = 1e-9,
     atol: float = 1e-12,
     progress: arguments.Progress | bool | None = None,
     threads: int | None = None,
     client: Client | None = None,
-) -> Result:
+) -> Result[A]:
     """The motion of an arm from an initial state under torques.
 
     Initial states (N, n), or with any batch axes, are simulated together, each with the same bits
     as alone. Where all arrays given are float32, so is the motion; SciPy's integrators compute it
     in float64 all the same, for their tolerances lie below what float32 resolves.
+
+    It runs where the initial state lies: arrays of torch, JAX, CuPy, or of a library that has
+    DLPack, are answered with arrays of that library on the same device. On a GPU, which computes
+    the same bits, the integrators are ``ab4`` and ``rk4``, torques come from arrays or controllers,
+    and no limit stops a motion. There are no gradients: ``robot.stepper`` has them.
 
     Ctrl-C raises KeyboardInterrupt; its ``result`` is what was computed until then.
 
@@ -101,13 +107,18 @@ def simulate(
         SimulationError: something cannot be as asked; or the motion left the finite numbers or
             cannot be continued, then ``error.result`` is what was computed until there.
     """
+    asked = dict(locals())
     if not isinstance(robot, Robot):
         raise TypeError(f"simulate takes a Robot, not {type(robot).__name__}; see armdyn.load")
     arguments.check_choice("integrator", integrator, INTEGRATORS)
     arguments.check_choice("limits", limits, ("report", "ignore", "stop"))
     friction = arguments.flag("friction", friction)
     arguments.check_solvable(robot.chain, integrator, friction)
-    arrays = {"payload": payload, "gravity": gravity, "parameters": parameters}
+    if not all(type(value) in OURS for value in (q0, qd0, tau, payload, gravity, parameters)):
+        answer = in_kind(simulate, asked)
+        if answer is not None:
+            return answer
+    arrays: dict[str, Any] = {"payload": payload, "gravity": gravity, "parameters": parameters}
     given = arguments.given(robot.chain, arrays, payload_frame, check)
     q, qd = arguments.initial_state(robot.n, q0, qd0, given)
     dtype = precision(q0, qd0, tau, *arrays.values())
@@ -141,7 +152,7 @@ def simulate(
             steps,
             friction,
             torque,
-            _forward_dynamics(robot.chain, friction, tuple(given), payload_frame),
+            forward_dynamics(robot.chain, friction, tuple(given), payload_frame),
             tolerances,
             computed,
             rows,
@@ -151,14 +162,6 @@ def simulate(
         run.begin(q.reshape(states, robot.n), qd.reshape(states, robot.n))
         run.compile_time = time.perf_counter() - begun
         return run.go(report)
-
-
-@lru_cache(maxsize=64)
-def _forward_dynamics(
-    chain: Chain, friction: bool, given: tuple[str, ...], payload_frame: str | None
-) -> Callable[..., np.ndarray]:
-    task = Task.with_given("forward_dynamics", given, payload_frame)
-    return function(chain, [task._replace(friction=friction)])
 
 
 def precision(q0: Any, qd0: Any, tau: Any, *others: Any) -> np.dtype:

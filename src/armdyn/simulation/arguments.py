@@ -27,6 +27,7 @@ from armdyn.errors import (
 )
 from armdyn.quantities import ARGUMENTS, sizes
 from armdyn.quantities.tasks import check_places
+from armdyn.robot.compiled import numbers
 
 Progress = Callable[[int, int], object]  # is told the steps done, and all steps
 
@@ -61,19 +62,23 @@ def positive(name: str, value: Any, what: str = "a positive number") -> float:
 
 
 def finite(name: str, value: ArrayLike) -> np.ndarray:
-    """The value as an array of finite float64 numbers."""
-    array = real_array(name, value).astype(float)
+    """The value, whosever array it is, as an array of finite float64 numbers."""
+    known = numbers(value)
+    array = real_array(name, value if known is None else known).astype(float)
     if not np.isfinite(array).all():
         raise SimulationError(f"{name} is {shorten(value)}; expected finite numbers")
     return array
 
 
-def whole_steps(t: float, dt: float, every: int, row: int) -> int:
-    """The number of steps, of which every so many leaves a row of so many bytes."""
+def whole_steps(t: float, dt: float, every: int, row: int, most: int | None = None) -> int:
+    """The number of steps, of which every so many leaves a row of so many bytes.
+
+    All rows may take ``most`` bytes of memory; None: what the machine has.
+    """
     quotient = positive("t", t) / positive("dt", dt)
     if (whole(every) or 0) < 1:
         raise SimulationError(f"every is {shorten(every)}; expected a positive whole number")
-    size, most = (quotient / min(every, MOST_STEPS) + 1) * row, memory()
+    size, most = (quotient / min(every, MOST_STEPS) + 1) * row, most or memory()
     if quotient > MOST_STEPS or size > most:
         raise SimulationError(
             f"{t:g} s in steps of {dt:g} s are {quotient:.7g} steps, and to keep "
@@ -142,24 +147,28 @@ def _payloads(chain: Chain) -> Payloads:
 
 def initial_state(
     n: int,
-    q0: ArrayLike,
-    qd0: ArrayLike | None,
+    q0: Any,
+    qd0: Any,
     given: Mapping[str, np.ndarray] = MappingProxyType({}),
 ) -> tuple[np.ndarray, np.ndarray]:
     """Initial positions and speeds, of one shape (..., n), with the batch axes of all."""
     q = finite("q0", q0)
     qd = np.zeros(n) if qd0 is None else finite("qd0", qd0)
-    for name, array in (("q0", q), ("qd0", qd)):
-        if array.ndim == 0 or array.shape[-1] != n:
-            raise ShapeError(f"{name} has shape {array.shape}; expected (..., {n})")
-    try:
-        axes = (array.shape[:-1] for array in (q, qd, *given.values()))
-        batch = np.broadcast_shapes(*axes)
-    except ValueError:
-        named = {"q0": q, "qd0": qd, **given}
-        shapes = ", ".join(f"{name} {array.shape}" for name, array in named.items())
-        raise ShapeError(f"batch axes do not broadcast: {shapes}") from None
+    batch = batch_of(n, {"q0": q, "qd0": qd}, given)
     return np.broadcast_to(q, (*batch, n)), np.broadcast_to(qd, (*batch, n))
+
+
+def batch_of(n: int, state: Mapping[str, Any], given: Mapping[str, np.ndarray]) -> tuple[int, ...]:
+    """The batch axes of an initial state and of what is given, arrays of whichever library."""
+    for name, array in state.items():
+        if array.ndim == 0 or array.shape[-1] != n:
+            raise ShapeError(f"{name} has shape {tuple(array.shape)}; expected (..., {n})")
+    shapes = {name: tuple(array.shape) for name, array in {**state, **given}.items()}
+    try:
+        return np.broadcast_shapes(*(shape[:-1] for shape in shapes.values()))
+    except ValueError:
+        told = ", ".join(f"{name} {shape}" for name, shape in shapes.items())
+        raise ShapeError(f"batch axes do not broadcast: {told}") from None
 
 
 def flat(array: np.ndarray, batch: tuple[int, ...], dtype: np.dtype) -> np.ndarray:

@@ -146,7 +146,7 @@ class ReferencePart:
 
 def spread(
     client: Client, work: Work, batch: tuple[int, ...], tell: arguments.Progress | None
-) -> Result:
+) -> Result[Any]:
     """The result of all states, simulated on the workers of a client."""
     begun = time.perf_counter()
     client = checked(client, SimulationError)

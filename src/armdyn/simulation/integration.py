@@ -8,12 +8,15 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from armdyn.chain import Chain
+from armdyn.engine import function
+from armdyn.quantities.tasks import Task
 from armdyn.simulation.controllers import LAWS
 from armdyn.simulation.marching import as_rows
 from armdyn.simulation.step import Step
@@ -131,6 +134,15 @@ class Integration(ABC):
     def latest_start(self, step: int) -> int:
         """The last step up to this one at which the torque may have jumped."""
         return self.problem.torque.starts(0, step + 1)[-1]
+
+
+@lru_cache(maxsize=64)
+def forward_dynamics(
+    chain: Chain, friction: bool, given: tuple[str, ...], payload_frame: str | None
+) -> Callable[..., np.ndarray]:
+    """The accelerations as a function of q, qd, tau and what is given."""
+    task = Task.with_given("forward_dynamics", given, payload_frame)
+    return function(chain, [task._replace(friction=friction)])
 
 
 def complete_rows(problem: Problem, window: Window, first: int, last: int) -> None:

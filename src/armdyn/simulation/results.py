@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple
 
 import numpy as np
 
 from armdyn.errors import ArmdynError, shorten
 from armdyn.robot import Robot
+from armdyn.robot.compiled import A, numbers
 from armdyn.simulation import formats
 
 if TYPE_CHECKING:
     from armdyn.view import Page
 
+ARRAYS = ("t", "q", "qd", "qdd", "tau")
 KINDS = ("position", "speed", "effort")  # of limits
 GREGORY = np.array([3 / 8, 7 / 6, 23 / 24])  # the outer weights of a sum of fourth order
 
@@ -52,8 +55,11 @@ class Violation(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Result:
+class Result(Generic[A]):
     """A simulated motion: row k of each array belongs to the time ``t[k]``.
+
+    Arrays are of the library whose arrays the simulation was given, where those lie; ``numpy``
+    makes NumPy's of them. What is written, drawn or printed is so by itself.
 
     Attributes:
         robot: the arm.
@@ -73,11 +79,11 @@ class Result:
     """
 
     robot: Robot
-    t: np.ndarray
-    q: np.ndarray
-    qd: np.ndarray
-    qdd: np.ndarray
-    tau: np.ndarray
+    t: A
+    q: A
+    qd: A
+    qdd: A
+    tau: A
     integrator: str
     dt: float
     steps: int
@@ -87,31 +93,45 @@ class Result:
     stopped: tuple[str, ...]
     compile_time: float
     wall_time: float
-    given: Mapping[str, np.ndarray] = field(default_factory=dict)
+    given: Mapping[str, A] = field(default_factory=dict)
     payload_frame: str | None = None
+
+    def numpy(self) -> Result:
+        """This result with NumPy's arrays, copied from a GPU if need be; itself if it has them."""
+        itself: Any = self
+        return itself if type(self.q) is np.ndarray else self._on_host
+
+    @cached_property
+    def _on_host(self) -> Result:
+        given = {name: numbers(array) for name, array in self.given.items()}
+        motion: Any = {name: numbers(getattr(self, name)) for name in ARRAYS}
+        return replace(self, **motion, given=given)  # type: ignore[return-value]
 
     @cached_property
     def energy(self) -> Energy:
         """Kinetic, potential and total energy [J], shape (..., rows) each."""
-        given: dict[str, Any] = {name: x[..., None, :] for name, x in self.given.items()}
+        arrays: Mapping[str, Any] = self.given
+        given: dict[str, Any] = {name: x[..., None, :] for name, x in arrays.items()}
         if self.payload_frame is not None:
             given["payload_frame"] = self.payload_frame
         if given:
             given["check"] = None  # the run has looked at it
-        kinetic, potential = self.robot.energy(self.q, self.qd, **given)
+        energies: Any = self.robot.energy(self.q, self.qd, **given)
+        kinetic, potential = energies
         return Energy(kinetic, potential, kinetic + potential)
 
     @cached_property
     def drift(self) -> np.ndarray:
-        """What the energy gained beyond the work done on the arm [J], shape (...).
+        """What the energy gained beyond the work done on the arm [J], NumPy's, shape (...).
 
         It is what the integrator got wrong, and what the work between rows is wrong by: held
         torques work exactly, others and friction by a sum of fourth order.
         """
-        total = self.energy.total
-        return total[..., -1] - total[..., 0] - self._work()
+        here = self.numpy()
+        total = here.energy.total
+        return total[..., -1] - total[..., 0] - here._work()
 
-    def _work(self) -> np.ndarray:
+    def _work(self: Result) -> np.ndarray:
         work = np.zeros(self.q.shape[:-2])
         flowing = -self._friction()
         if self.held:
@@ -128,7 +148,7 @@ class Result:
         apart = self.t[1] - self.t[0] if len(self.t) > 1 else 0.0
         return work + apart * (power * weights).sum(axis=-1)
 
-    def _friction(self) -> np.ndarray:
+    def _friction(self: Result) -> np.ndarray:
         joints = self.robot.chain.joints if self.friction else ()
         loss = np.zeros_like(self.qd)
         for i, joint in enumerate(joints):
@@ -151,7 +171,7 @@ class Result:
         A table has a line for each state and row, and the columns of ``to_dataframe``. All but
         CSV hold the whole result: ``Result.load`` reads it back, bit for bit.
         """
-        formats.save(self, path)
+        formats.save(self.numpy(), path)
 
     @staticmethod
     def load(path: str | Path | Sequence[str | Path]) -> Result:
@@ -175,7 +195,7 @@ class Result:
             from pandas import DataFrame
         except ImportError:
             raise ArmdynError("DataFrames are pandas': pip install 'armdyn[pandas]'") from None
-        return DataFrame(formats.columns(self))
+        return DataFrame(formats.columns(self.numpy()))
 
     def plot(self, path: str | Path | None = None, state: int | None = None) -> Any:
         """A figure of positions, speeds, torques and energy over time.
@@ -188,7 +208,7 @@ class Result:
         """
         from armdyn.simulation.motion_figure import draw
 
-        return draw(self, path, state)
+        return draw(self.numpy(), path, state)
 
     def view(self, state: int = 0) -> Page:
         """A page that plays this motion, of one state of a batch; a notebook shows it.
@@ -198,7 +218,7 @@ class Result:
         """
         from armdyn.view import view
 
-        return view(self.robot, self, state)
+        return view(self.robot, self.numpy(), state)
 
     # To be read -------------------------------------------------------------------------------
 
@@ -207,8 +227,8 @@ class Result:
 
     def summary(self) -> str:
         """The run in a line: steps, time taken, energy drift, and what went wrong."""
-        states = self.q[..., 0, 0].size
-        many = f"{states} states of " if self.q.ndim > 2 else ""
+        states = math.prod(self.q.shape[:-2])
+        many = f"{states} states of " if len(self.q.shape) > 2 else ""
         parts = [
             f"{many}{self.robot.name}, {self.steps} steps of {self.dt * 1e3:.4g} ms "
             f"by {self.integrator} in {self.wall_time:.3g} s"
@@ -231,14 +251,15 @@ class Result:
         from armdyn.output.report import html_table
 
         headings = ("joint", "start", "end", "least", "most", "top speed", "top torque")
-        axes = tuple(range(self.q.ndim - 1))
+        here = self.numpy()
+        axes = tuple(range(here.q.ndim - 1))
         columns = [
-            self.q[..., 0, :].reshape(-1, self.robot.n)[0],
-            self.q[..., -1, :].reshape(-1, self.robot.n)[0],
-            np.nanmin(self.q, axis=axes),
-            np.nanmax(self.q, axis=axes),
-            np.nanmax(np.abs(self.qd), axis=axes),
-            np.nanmax(np.abs(self.tau), axis=axes),
+            here.q[..., 0, :].reshape(-1, self.robot.n)[0],
+            here.q[..., -1, :].reshape(-1, self.robot.n)[0],
+            np.nanmin(here.q, axis=axes),
+            np.nanmax(here.q, axis=axes),
+            np.nanmax(np.abs(here.qd), axis=axes),
+            np.nanmax(np.abs(here.tau), axis=axes),
         ]
         cells = [
             [name, *(f"{column[i]:.4g}" for column in columns)]
@@ -255,6 +276,7 @@ def joined(parts: Sequence[Result], batch: tuple[int, ...] | None = None) -> Res
     """
     if not parts:
         raise ArmdynError("there are no results; expected one or more")
+    parts = [part.numpy() for part in parts]
     first = max(parts, key=lambda part: len(part.t))
     for part in parts:
         if part._kind() != first._kind() or (part.t != first.t[: len(part.t)]).any():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from typing import Any
 
 import numpy as np
 
@@ -38,17 +39,26 @@ class Run:
         self.robot, self.problem, self.every, self.batch = robot, problem, every, batch
         self.integrator, self.dtype = integrator, dtype  # of the result's arrays
         self.watch = Watch(robot, limits, batch)
-        n, states, steps = robot.n, problem.states, problem.steps
-        most = max(16, min(SEGMENT, SEGMENT_BYTES // (8 * n * max(states, 1))))
-        self.window = Window(1 + (steps if every == 1 else most), states, n, problem.dtype)
-        w = self.window
-        self.kept = [array[PAST:] for array in (w.q, w.qd, w.qdd, w.tau)]
-        if every > 1:
-            self.kept = list(np.empty((4, steps // every + 1, states, n), problem.dtype))
-        self.integration = make_integration(integrator, problem, self.window)
-        self.segment = min(most, self.integration.stride)
+        self.segment = max(
+            16, min(SEGMENT, SEGMENT_BYTES // (8 * robot.n * max(problem.states, 1)))
+        )
+        self.window = self._arrange()
+        self.near = self.window  # the rows about the step at which the motion diverged
         self.first = 0  # the step at which the segment under way begins
         self.compile_time = self.begun = 0.0
+
+    def _arrange(self) -> Window:
+        """Makes room for the rows, and what makes the steps."""
+        problem, rows = self.problem, self.problem.steps if self.every == 1 else self.segment
+        shape = problem.states, self.robot.n
+        w = Window(1 + rows, *shape, problem.dtype)
+        self.kept = [array[PAST:] for array in (w.q, w.qd, w.qdd, w.tau)]
+        if self.every > 1:
+            count = problem.steps // self.every + 1
+            self.kept = list(np.empty((4, count, *shape), problem.dtype))
+        self.integration: Integration = make_integration(self.integrator, problem, w)
+        self.segment = min(self.segment, self.integration.stride)
+        return w
 
     def begin(self, q: np.ndarray, qd: np.ndarray) -> None:
         """Sets the first row, and compiles what is needed to get on."""
@@ -56,7 +66,7 @@ class Run:
         self.window.q[k], self.window.qd[k] = q, qd
         self._fill(0)
 
-    def go(self, progress: Progress | None) -> Result:
+    def go(self, progress: Progress | None) -> Result[Any]:
         """All segments.
 
         Ctrl-C passes through as KeyboardInterrupt; its ``result`` is what was computed before.
@@ -124,6 +134,10 @@ class Run:
 
     # What goes wrong --------------------------------------------------------------------------
 
+    def on_host(self, row: Any) -> np.ndarray:
+        """A row as NumPy's array."""
+        return row
+
     def _look(self, first: int, last: int) -> int:
         """The last step of a segment up to which all states that still move are finite."""
         w, end = self.window, first
@@ -141,12 +155,13 @@ class Run:
 
     def _bad(self, step: int) -> np.ndarray:
         """Which joints of states that still move are not finite at a step."""
-        w, k = self.window, self.window.row(step)
-        return ~(np.isfinite(w.q[k]) & np.isfinite(w.qd[k])) & (self.watch.stops >= step)[:, None]
+        w, k = self.near, self.near.row(step)
+        finite = np.isfinite(self.on_host(w.q[k])) & np.isfinite(self.on_host(w.qd[k]))
+        return ~finite & (self.watch.stops >= step)[:, None]
 
     def _diverged(self, step: int) -> str:
         """Says which joint of which state left the finite numbers at this step."""
-        speed, bad = self.window.qd[self.window.row(step - 1)], self._bad(step)
+        speed, bad = self.on_host(self.near.qd[self.near.row(step - 1)]), self._bad(step)
         fastest = np.argmax(np.where(bad, np.abs(speed), -1))
         state, joint = np.unravel_index(fastest, bad.shape)
         name = shorten(self.robot.joint_names[joint])
@@ -175,7 +190,7 @@ class Run:
         error.result = self._result(end)
         return error
 
-    def _result(self, end: int) -> Result:
+    def _result(self, end: int) -> Result[Any]:
         """What there is up to a step."""
         wall_time = time.perf_counter() - self.begun
         problem, stops = self.problem, self.watch.stops
@@ -184,8 +199,7 @@ class Run:
         def shaped(array: np.ndarray) -> np.ndarray:
             for state in np.flatnonzero(stops < end):
                 array[stops[state] // self.every + 1 :, state] = np.nan
-            whole = array[: len(t)].reshape(len(t), *self.batch, problem.chain.n)
-            return np.moveaxis(whole, 0, -2).astype(self.dtype, copy=False)
+            return self._in_shape(array[: len(t)])
 
         q, qd, qdd, tau = map(shaped, self.kept)
         violations, stopping = self.watch.violations(problem.dt), self.watch.mode == "stop"
@@ -208,6 +222,11 @@ class Run:
             },
             payload_frame=problem.payload_frame,
         )
+
+    def _in_shape(self, rows: Any) -> Any:
+        """Rows (rows, states, n) with their batch axes in front."""
+        whole = rows.reshape(len(rows), *self.batch, self.robot.n)
+        return np.moveaxis(whole, 0, -2).astype(self.dtype, copy=False)
 
 
 def make_integration(integrator: str, problem: Problem, window: Window) -> Integration:

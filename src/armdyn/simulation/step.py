@@ -32,6 +32,7 @@ TorqueAt = Callable[[float, Vector, Vector], Vector]  # at a fraction of the ste
 NODES: dict[str, tuple[float, ...]] = {  # fractions of a step at which the torque is needed
     "control": (0,),
     "ab4": (0,),
+    "ab4-round": (0,),
     "rk4": (0, 1 / 2, 1),
     "rk4-stage": (0,),
     "midpoint": (1 / 2,),
@@ -40,6 +41,7 @@ NODES: dict[str, tuple[float, ...]] = {  # fractions of a step at which the torq
 STATE = {  # what a step takes besides the torque
     "control": ("q", "qd"),
     "ab4": ("q", "qd", "qd1", "qd2", "qd3", "qdd1", "qdd2", "qdd3", "h"),
+    "ab4-round": ("q", "qd", "qd1", "qd2", "qd3", "qdd1", "qdd2", "qdd3", "h"),
     "rk4": ("q", "qd", "h"),
     "rk4-stage": ("q", "qd", "x", "v", "moves", "kicks", "number", "h", "zero"),
     "midpoint": ("q", "qd", "p", "v", "change", "going", "h"),
@@ -55,7 +57,8 @@ class Step:
     """What one call computes.
 
     Attributes:
-        method: ``ab4``, ``rk4``, ``midpoint``: a step; ``rk4-stage``: a quarter of one, see
+        method: ``ab4``, ``rk4``, ``midpoint``: a step; ``ab4-round``: one with all that the next
+            one takes among its results; ``rk4-stage``: a quarter of one, see
             ``RungeKutta.stage``; ``control``: the torque of a law alone; ``momentum``: p = M(q) qd.
         law: a name of LAWS, computed within the step; None: the torque is an argument.
         friction: whether the joints have their friction.
@@ -107,15 +110,20 @@ class StepKernels(Kernels):
         super().__init__(chain, step)
         self.step = step
 
+    @property
+    def inputs(self) -> dict[str, int]:
+        """How many numbers each argument of the program has."""
+        step, n = self.step, self.chain.n
+        lengths = {name: 1 if name in NUMBERS else n for name in STATE[step.method]}
+        return lengths | {f"{name}@{c}": n for name, c in step.torque} | sizes(n, step.given)
+
     def trace(self) -> Program:
         """The step's program."""
         step, n = self.step, self.chain.n
-        lengths = {name: 1 if name in NUMBERS else n for name in STATE[step.method]}
-        inputs = lengths | {f"{name}@{c}": n for name, c in step.torque} | sizes(n, step.given)
 
         def text(*values: list[Scalar]) -> tuple[list[Scalar], ...]:
             vectors = iter([np.array(value, dtype=object) for value in values])
-            state = [next(vectors) for _ in lengths]
+            state = [next(vectors) for _ in STATE[step.method]]
             signals = {at: next(vectors) for at in step.torque}
             if step.alone:
                 signals |= {(name, None): np.zeros(n, dtype=object) for name in RATES}
@@ -138,7 +146,7 @@ class StepKernels(Kernels):
             results = TEXTS[step.method](model, torque, step, *state)
             return tuple(result.tolist() for result in results)
 
-        return drop_unused(record(text, inputs, f"{step.method} {step.law or 'tau'}"))
+        return drop_unused(record(text, self.inputs, f"{step.method} {step.law or 'tau'}"))
 
 
 class Model:
@@ -227,6 +235,12 @@ def _ab4(model: Model, torque: TorqueAt, step: Step, q: Vector, *rest: Vector) -
     return _without_given_torque(step, AB4.step(rate, rest[7], q, rest[:4], rest[4:7]))
 
 
+def _ab4_round(model: Model, torque: TorqueAt, step: Step, q: Vector, *rest: Vector) -> Vectors:
+    qd, qd1, qd2, _, qdd1, qdd2, *_ = rest
+    next_q, next_qd, qdd, *tau = _ab4(model, torque, step, q, *rest)
+    return next_q, next_qd, qd, qd1, qd2, qdd, qdd1, qdd2, *tau
+
+
 def _rk4(model: Model, torque: TorqueAt, step: Step, q: Vector, qd: Vector, h: Vector) -> Vectors:
     results = RK4.step(partial(model.rate, torque), h, q, qd)
     if step.alone:
@@ -295,6 +309,7 @@ TEXTS: dict[str, Callable[..., Vectors]] = {
     "control": _control,
     "momentum": _momentum,
     "ab4": _ab4,
+    "ab4-round": _ab4_round,
     "rk4": _rk4,
     "rk4-stage": _rk4_stage,
     "midpoint": _midpoint,

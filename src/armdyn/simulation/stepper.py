@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from armdyn.chain.at_call import loaded_link
-from armdyn.engine import calls
+from armdyn.engine import calls, traced
 from armdyn.engine.payloads import Check, Payloads
 from armdyn.errors import MethodError, ShapeError, SimulationError, shorten, whole_number
 from armdyn.quantities import ARGUMENTS, EACH
@@ -78,6 +78,7 @@ class Stepper:
         self._wide: Constants = (np.array([self.dt / self._substeps]), *gains)
         self._narrow: Constants = tuple(x.astype(np.float32) for x in self._wide)
         self._numbers: Constants = tuple(x.tolist() for x in self._wide)  # beside others' arrays
+        self._kept: dict[Any, Constants] = {}  # by the type, place and precision of arrays
         self._payloads = Payloads(robot.chain)
         self._functions: dict[tuple[str, ...], Callable[..., Pair]] = {}  # by what is given
 
@@ -120,9 +121,10 @@ class Stepper:
                 self._payloads.check(numbers(payload), check)
         function = self._functions.get(names) or self._made(names)
         h, *gains = constants = self._constants_beside(q, qd, action, *given)
+        numpys = constants is self._narrow or constants is self._wide
         pairs: list[Any] = [None, None]  # one is read while the other is written
         for k in range(self._substeps - 1):
-            room = None if constants is self._numbers else pairs[k % 2]  # gradients need theirs
+            room = pairs[k % 2] if numpys else None  # gradients need theirs
             q, qd = pairs[k % 2] = function(
                 q, qd, h, action, *gains, *given, out=room, threads=threads
             )
@@ -137,8 +139,32 @@ class Stepper:
             elif isinstance(array, list | tuple | np.ndarray):
                 narrow = narrow and getattr(array, "dtype", None) == calls.FLOAT32
             else:
-                return self._numbers
+                return self._constants_of_library(*arrays)
         return self._narrow if narrow else self._wide
+
+    def _constants_of_library(self, *values: Any) -> Constants:
+        """The same for arrays of another library, of which one is traced or all lie somewhere.
+
+        There they are made once, and kept: to send them to a GPU takes longer than a step.
+        """
+        if is_traced():
+            return self._numbers
+        from armdyn import arrays
+
+        others = [value for value in values if arrays.library(type(value)) is not None]
+        wide = [value for value in others if "float32" not in str(getattr(value, "dtype", None))]
+        example = (wide or others or [None])[0]
+        library: Any = arrays.library(type(example))
+        dtype = getattr(example, "dtype", None)
+        if dtype is None or not hasattr(library, "device") or not library.has_numbers(example):
+            return self._numbers
+        key = type(example), library.device(example), dtype
+        if key not in self._kept:
+            made = tuple(library.like(numbers, example) for numbers in self._numbers)
+            if not all(map(library.has_numbers, made)):  # it is traced all the same, by JAX
+                return made
+            self._kept.setdefault(key, made)
+        return self._kept[key]
 
     def _made(self, given: tuple[str, ...]) -> Callable[..., Pair]:
         """The step as a function of q, qd, h, the action, gains, and what is given; kept."""
@@ -164,6 +190,12 @@ class Stepper:
 
     def __reduce__(self) -> Any:
         return partial(Stepper, **self._options), (self.robot, self.dt, self.action)
+
+
+@traced.done_while_tracing
+def is_traced() -> bool:
+    """Whether torch.compile looks into a step just now."""
+    return traced.is_tracing()
 
 
 def _gains(n: int, action: str, given: dict[str, ArrayLike | None]) -> list[np.ndarray]:

@@ -189,18 +189,21 @@ def make_torque(
 
 def _rows(values: np.ndarray, batch: tuple[int, ...], steps: int, n: int) -> np.ndarray:
     """A given torque with the axes (steps or 1, states or 1, n)."""
-    if values.shape == (n,):
-        return values[None, None]
-    if values.ndim >= 2 and values.shape[-1] == n and values.shape[-2] in (1, steps):
-        if values.ndim == 2:
-            return values[:, None]
-        if values.shape[:-2] == batch:
-            return np.ascontiguousarray(np.moveaxis(values.reshape(-1, *values.shape[-2:]), 0, 1))
+    check_shape(values.shape, batch, steps, n)
+    if values.ndim <= 2:
+        return values.reshape(-1, 1, n)
+    return np.ascontiguousarray(np.moveaxis(values.reshape(-1, *values.shape[-2:]), 0, 1))
+
+
+def check_shape(shape: tuple[int, ...], batch: tuple[int, ...], steps: int, n: int) -> None:
+    """Refuses a given torque that is neither constant nor a row a step, for all or each state."""
+    known = {(n,), *((*axes, rows, n) for axes in ((), batch) for rows in (1, steps))}
+    if shape in known:
+        return
     leading = "".join(f"{length}, " for length in batch)
     whole = f", ({leading}1, {n}), ({leading}{steps}, {n})" if batch else ""
     raise ShapeError(
-        f"tau has shape {values.shape}; expected a constant ({n},) or a row a step ({steps}, {n})"
-        f"{whole}"
+        f"tau has shape {shape}; expected a constant ({n},) or a row a step ({steps}, {n}){whole}"
     )
 
 

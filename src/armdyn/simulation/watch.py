@@ -18,7 +18,7 @@ class Watch:
 
     Attributes:
         stops: the step at which each state must stop, where its position is beyond a limit; NEVER
-            unless limits do stop it.
+            unless limits do stop it, and then one for all states.
     """
 
     def __init__(self, robot: Robot, mode: str, batch: tuple[int, ...]) -> None:
@@ -28,7 +28,7 @@ class Watch:
         self.position = Limit("position", robot.limits.T, states)
         self.speed = Limit("speed", np.stack([-speed, speed]), states)
         self.effort = Limit("effort", np.stack([-effort, effort]), states)
-        self.stops = np.full(states, NEVER)
+        self.stops = np.full(states if mode == "stop" else min(states, 1), NEVER)
 
     def look(self, step: int, q: np.ndarray, qd: np.ndarray) -> None:
         """Takes in the positions and speeds (rows, states, n) from this step on."""
@@ -69,9 +69,8 @@ class Limit:
     def __init__(self, kind: str, limits: np.ndarray, states: int) -> None:
         self.kind, self.limits = kind, limits  # (2, n): lower, upper
         self.limited = bool(np.isfinite(limits).any())
-        shape = (2, states, limits.shape[1])
-        self.since = np.full(shape, NEVER)  # the first step beyond
-        self.worst = np.zeros(shape)
+        self.shape = (2, states, limits.shape[1])
+        self.since = self.worst = np.zeros((0, 0, 0))  # until something is beyond
 
     def look(self, step: int, values: np.ndarray) -> None:
         """Takes in the values (rows, states, n) from this step on; a NaN is passed over."""
@@ -81,6 +80,7 @@ class Limit:
             beyond = _beyond(side, furthest, self.limits)
             if not beyond.any():
                 continue
+            self.begin()
             new = beyond & (self.since[side] == NEVER)
             if new.any():
                 limits = np.broadcast_to(self.limits[:, None], self.since.shape)[:, new]
@@ -88,6 +88,12 @@ class Limit:
                 self.since[side][new] = step + rows.argmax(axis=0)
             worse = new | beyond & _beyond(side, furthest, self.worst)
             self.worst[side][worse] = furthest[worse]
+
+    def begin(self) -> None:
+        """Makes room for what is beyond."""
+        if not self.since.size:
+            self.since = np.full(self.shape, NEVER)  # the first step beyond
+            self.worst = np.zeros(self.shape)
 
     def first_beyond(self, step: int, values: np.ndarray) -> np.ndarray:
         """The first step at which any joint of a state is beyond a limit, or NEVER."""

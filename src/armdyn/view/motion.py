@@ -18,6 +18,7 @@ ROWS = 1500  # at most
 
 def motion(result: Result, state: int) -> dict[str, Any]:
     """The rows of one state of a batch: times, positions, speeds, torques and energies."""
+    result = result.numpy()
     rows, n = len(result.t), result.robot.n
     states = result.q.size // (rows * n)
     place = whole(state)
