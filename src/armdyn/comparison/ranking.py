@@ -140,8 +140,9 @@ def _reason(name: str, cost: int, rows: list[Measured], right: list[Measured]) -
     best = others[0]
     if (best.operations or 0) < cost:
         return (
-            f"{begin}: the fewest operations, {cost}, of those that it tries, for they are few on "
-            f"generic arms; {best.method} would take {best.operations}."
+            f"{begin}: the fewest operations, {cost}, of those that it tries, which are those that "
+            "have few on generic arms and no sines beyond the joints' own; "
+            f"{best.method} would take {best.operations}."
         )
     if best.operations == cost:
         return f"{begin}: {cost} operations on this arm, as few as {best.method}, and named first."

@@ -148,8 +148,8 @@ class Robot(Dynamics, Kinematics, Influences):
     def methods(self, quantity: str) -> list[MethodRow]:
         """The catalogue's methods that apply to this arm, with what their programs cost on it.
 
-        The chosen one is the cheapest exact method: least multiplications + additions + 8
-        divisions, the catalogue's first of equals.
+        The chosen one is the cheapest exact method of those that take no sines beyond the joints'
+        own: least multiplications + additions + 8 divisions, the catalogue's first of equals.
         """
         find(quantity)
         chosen = cheapest(self.chain, quantity)
