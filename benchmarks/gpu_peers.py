@@ -11,7 +11,6 @@ import os
 import tempfile
 import time
 from collections.abc import Callable, Mapping
-from functools import partial
 from importlib.util import find_spec
 from typing import Any, NamedTuple
 
@@ -65,14 +64,13 @@ def frax(path: str, gravity: np.ndarray) -> Functions:
     }
 
 
-def mujoco_model(path: str, gravity: np.ndarray, constraints: bool = False) -> Any:
-    """The arm as MuJoCo has it, contacts off; other constraints, of which none acts, on or off."""
+def mujoco_model(path: str, gravity: np.ndarray) -> Any:
+    """The arm as MuJoCo has it, contacts off."""
     import mujoco
 
     model = mujoco.MjModel.from_xml_path(path)
     model.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_CONTACT
-    if not constraints:
-        model.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_CONSTRAINT
+    model.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_CONSTRAINT
     model.opt.gravity = gravity
     return model
 
@@ -98,13 +96,13 @@ def mjx(path: str, gravity: np.ndarray) -> Functions:
     return {function.__name__: on_jax(function) for function in functions}
 
 
-def mujoco_warp(path: str, gravity: np.ndarray, constraints: bool = False) -> Functions:
+def mujoco_warp(path: str, gravity: np.ndarray) -> Functions:
     """By MuJoCo Warp."""
     import mujoco_warp
     import warp
 
     warp.config.quiet = True
-    here = mujoco_model(path, gravity, constraints)
+    here = mujoco_model(path, gravity)
     model = mujoco_warp.put_model(here)
 
     def mass_matrix(data: Any) -> None:
@@ -166,8 +164,7 @@ def _recorded(warp: Any, work: Callable[[], None]) -> Callable[[], None]:
 
 
 PEERS = {
-    "mujoco_warp": (("mujoco", "mujoco_warp", "warp"), partial(mujoco_warp, constraints=True)),
-    "mujoco_warp, constraints off": (("mujoco", "mujoco_warp", "warp"), mujoco_warp),
+    "mujoco_warp": (("mujoco", "mujoco_warp", "warp"), mujoco_warp),
     "frax": (("frax", "jax"), frax),
     "mjx": (("mujoco", "mujoco.mjx", "jax"), mjx),
 }
