@@ -99,14 +99,15 @@ def bounds(
 def operations(chain: Chain, quantity: str, lanes: int) -> int:
     """Vector operations of a quantity: its program's, its sines' polynomials, its rows' turns.
 
-    A square of rows is turned by as many shuffles a row as two has powers up to the lanes.
+    A square of rows is turned by as many shuffles a row as two has powers up to the lanes; by one
+    less where halves of vectors are loaded, as arguments are.
     """
     program = Compilation(chain, [Task(quantity)]).program
     plain = (Op.ADD, Op.SUB, Op.MUL, Op.FMA, Op.DIV, Op.SQRT)
     count = sum(instruction.op in plain for instruction in program.instructions)
     angles = {i.args[0] for i in program.instructions if i.op in (Op.SIN, Op.COS)}
-    numbers = sum(program.inputs.values()) + len(program.outputs)
-    turns = numbers * (lanes.bit_length() - 1)
+    levels = lanes.bit_length() - 1
+    turns = (levels - 1) * sum(program.inputs.values()) + levels * len(program.outputs)
     return count + len(angles) * _operations_a_sine() + turns
 
 

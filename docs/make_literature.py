@@ -17,6 +17,7 @@ from armdyn.papers.claims import Claim, add_up
 
 PAGE = Path(__file__).parent / "literature.md"
 N = 6
+MORE_SINES = "newton-euler-angles"  # which are not counted among operations
 GENERIC, SLIDE, PUMA, STANFORD = "generic 6R", "generic RRPRRR", "Puma 560", "Stanford"
 
 OPENING = """\
@@ -103,7 +104,8 @@ def best(quantity: str, arm: str, kind: Kind) -> tuple[str, Count]:
     able = [
         method.name
         for method in catalogue.methods(quantity)
-        if method.exact and method.tried and not method.refuses(chain(arm).on(float))
+        if method.exact and method.name != MORE_SINES
+        if not method.refuses(chain(arm).on(float))
     ]
     counts = {name: count(chain(arm), quantity, name, kind) for name in able}
     name = min(counts, key=lambda name: counts[name].cost)

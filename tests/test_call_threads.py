@@ -122,6 +122,28 @@ def test_kernels_are_compiled_at_first_need_and_once(front):
     assert len(polynomials.asked) == len(set(polynomials.asked)) == 4
 
 
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_results_that_outgrow_the_caches_have_a_kernel_of_their_own(front, dtype, monkeypatch):
+    polynomials = Polynomials()  # with ten numbers in the results of a state
+    most = 50 if dtype == "float64" else 100
+    monkeypatch.setattr(calls, "CACHES", 50 * 10 * 8)
+    f = function(front, polynomials)
+    f(*states(most, dtype=dtype))
+    assert polynomials.asked == [("batch", dtype)]
+    values = states(most + 1, dtype=dtype)
+    for _ in range(2):
+        for found, expected in zip(f(*values), polynomials.expected(*values), strict=True):
+            np.testing.assert_allclose(found, expected, rtol=1e-5)
+    assert polynomials.asked == [("batch", dtype), ("stream", dtype)]
+
+
+def test_where_most_memory_is_the_arguments_batches_are_alike(front, monkeypatch):
+    polynomials = Polynomials(shapes=((3,),))
+    monkeypatch.setattr(calls, "CACHES", 8)
+    function(front, polynomials)(*states(1000))
+    assert polynomials.asked == [("batch", "float64")]
+
+
 def test_concurrent_first_calls_compile_once(front):
     polynomials = Polynomials()
     barrier = threading.Barrier(8)

@@ -24,10 +24,10 @@ from tests.sweeping import few
 
 @pytest.mark.parametrize("name", armdyn.robots())
 def test_the_cheapest_of_all_exact_methods_is_chosen(name):
-    """Though most are not tried: none that was left out costs less."""
+    """Though most are not tried: none that was left out costs less, but for more sines."""
     chain = armdyn.load(name).chain
     for quantity in ("mass_matrix", "bias", "gravity", "inverse_dynamics", "forward_dynamics"):
-        able = [m.name for m in methods(quantity) if m.exact and m.tried]
+        able = [m.name for m in methods(quantity) if m.exact and m.name != "newton-euler-angles"]
         costs = {method: program_cost(chain, quantity, method) for method in able}
         assert cheapest(chain, quantity) == min(costs, key=lambda method: costs[method])
 

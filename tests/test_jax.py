@@ -152,6 +152,14 @@ def test_scans_and_loops_run_it():
     np.testing.assert_allclose(last, q, rtol=1e-14)
 
 
+def test_a_number_of_states_that_is_not_known_yet_is_lowered():
+    robot = Robot(Chain.random(2, "RR", seed=8))
+    (count,) = jax.export.symbolic_shape("count")
+    given = jax.ShapeDtypeStruct((count, 2), jnp.float64)
+    traced = jax.jit(robot.mass_matrix).trace(given)
+    assert "armdyn_" in traced.lower().as_text()
+
+
 def test_the_primitive_runs_without_jit():
     q = jnp.asarray(STATE["q"])
     (found,) = room.call_p.bind(q, function=ROBOT.gravity.path, along=False)

@@ -8,6 +8,7 @@ import pytest
 import armdyn
 from armdyn import Chain
 from armdyn.engine import jit
+from armdyn.program import drivers
 from armdyn.program.passes import place_fma
 from armdyn.quantities.tasks import Task, program
 
@@ -27,10 +28,10 @@ PROGRAMS = {
 def run(kernel, made, dtype, arrays, count, offset):
     """The results, in memory that begins so many numbers after a line of the cache."""
     places, wholes, found = [], [], []
-    for shape in made.shapes:
+    for k, shape in enumerate(made.shapes):  # each result as many numbers further off
         size = count * int(np.prod(shape))
-        whole = np.full(size + 2 * AROUND + 64, GUARD, dtype)
-        start = AROUND + offset + -(whole.ctypes.data // whole.itemsize + AROUND) % 64
+        whole = np.full(size + 2 * AROUND + 64 + k, GUARD, dtype)
+        start = AROUND + offset + k + -(whole.ctypes.data // whole.itemsize + AROUND) % 64
         wholes.append((whole, start, start + size))
         found.append(whole[start : start + size].reshape(count, -1))
         places.append(found[-1].ctypes.data)
@@ -47,10 +48,17 @@ def run(kernel, made, dtype, arrays, count, offset):
 def test_streamed_results_are_the_same_wherever_they_begin(name, dtype):
     chain, quantities = PROGRAMS[name]
     made = place_fma(program(chain, [Task(q).settled(chain) for q in quantities]))
-    lanes = jit.machine().lanes(dtype)
-    kinds = "batch", "stream"
-    codes = [jit.LoadedCode(jit.compile(made, kind, dtype), kind) for kind in kinds]
-    batch, stream = (BATCH(code.address) for code in codes)
+    widest = jit.machine().lanes(dtype)
+    for lanes in {widest, widest // 2, 128 // (8 * np.dtype(dtype).itemsize)}:
+        texts = {"batch": drivers.batch, "stream": drivers.stream}
+        codes = [
+            jit.LoadedCode(jit.machine_code(write(made, dtype, lanes), kind), kind)
+            for kind, write in texts.items()
+        ]
+        compare(made, dtype, lanes, *(BATCH(code.address) for code in codes))
+
+
+def compare(made, dtype, lanes, batch, stream):
     for count in (1, lanes - 1, lanes, lanes + 1, 2 * lanes, 5 * lanes + 3):
         rng = np.random.default_rng(count)
         arrays = [rng.uniform(-1, 1, (count, n)).astype(dtype) for n in made.inputs.values()]
@@ -65,7 +73,7 @@ def test_streamed_results_are_the_same_wherever_they_begin(name, dtype):
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 def test_a_batch_larger_than_the_caches_has_the_bits_of_its_parts(dtype, threads):
     robot = armdyn.load("two_link")
-    count = 600_001  # 19 and 10 MB of M, and as much of the Jacobian, together
+    count = 600_001  # 19 or 10 MB of M, and three times that of the Jacobian
     q = np.random.default_rng(0).uniform(-3, 3, (count, 2)).astype(dtype)
     both = robot.function("mass_matrix", "jacobian")
     found = both(q, threads=threads)

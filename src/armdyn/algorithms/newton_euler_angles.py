@@ -2,8 +2,8 @@
 
 Ours. ``newton_euler_sums`` where the sine and cosine of each sum phi are taken of phi itself: fewer
 additions and multiplications than any other method where axes are parallel, for a sine and a
-cosine more for each sum. In a batch these take as long as 20 operations, more than is saved, so
-this method is never chosen by itself. Joints count from 0.
+cosine more for each sum. These take longer than what is saved, so this method is never chosen by
+itself. Joints count from 0.
 """
 
 from __future__ import annotations

@@ -234,7 +234,9 @@ _making = forks.free_in_children(threading.RLock())
 
 def _lower(platform: str, context: Any, *operands: Any, function: CarefulPath, along: bool) -> Any:
     path, first = called(function, along), context.avals_in[0]
-    kind = path.kind(math.prod(first.shape) // math.prod(path.takes[0]), first.dtype)
+    kind = "batch"  # where the number of states is not known yet
+    if platform == "cpu" and all(isinstance(length, int) for length in first.shape):
+        kind = path.kind(math.prod(first.shape) // math.prod(path.takes[0]), first.dtype)
     name = target(path, first.dtype.name, platform, kind)
     return jax.ffi.ffi_lowering(name)(context, *operands)
 

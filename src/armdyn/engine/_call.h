@@ -36,7 +36,7 @@ typedef struct {
     PyObject *path;   /* the Python path, which also owns name, arguments, shapes, ... */
     PyObject *chosen; /* dict: option (None: the one without a keyword) -> value -> Function */
     Py_buffer table;  /* Kernels of float64, Kernels of float32; each NULL until compiled */
-    npy_intp many[2]; /* the results of more states outgrow the caches; of float64, of float32 */
+    npy_intp many[2]; /* more states than these go to the kernel stream; of float64, of float32 */
     npy_intp few;     /* batches of up to so many states stay on one thread if not asked for more */
     int inputs;       /* the number of arguments, and their shapes for one state: */
     Shape arguments[MAX_INPUTS];
@@ -67,18 +67,11 @@ overlap(const char *a, npy_intp length_of_a, const char *b, npy_intp length_of_b
     return a < b + length_of_b && b < a + length_of_a;
 }
 
-/* Whether the results of a call are larger than what one core usually has of all caches. */
-static inline int
-outgrows_caches(const Function *self, const Call *call)
-{
-    return call->count > self->many[call->type == NPY_FLOAT];
-}
-
 /* Of the kernels for many states the one that a call needs. */
 static inline Batch
 batch_for(const Function *self, const Call *call, const Kernels *kernels)
 {
-    return outgrows_caches(self, call) ? kernels->stream : kernels->batch;
+    return call->count > self->many[call->type == NPY_FLOAT] ? kernels->stream : kernels->batch;
 }
 
 /* The kernels of a call, if the one that it needs is compiled, else NULL. */

@@ -63,7 +63,7 @@ typedef struct {
 
 /* What is run over rows. */
 typedef struct {
-    Kernels kernels; /* where batch is NULL, single takes the states one by one */
+    Kernels kernels; /* batch is the one to run; where it is NULL, single takes state by state */
     int inputs;
     int results;
     Rows *rows; /* of the arguments, then of the results */

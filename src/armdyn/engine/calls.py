@@ -63,7 +63,7 @@ FLOAT64, FLOAT32 = np.dtype(np.float64), np.dtype(np.float32)
 BATCH = CFUNCTYPE(None, c_void_p, c_void_p, c_int64)  # releases the GIL
 WORTH_THREADS = 3e5  # nanoseconds of work, as estimated, above which threads pay,
 WORTH_THREADS_IN_C = 4e4  # and where the C front spreads it over its own
-CACHES = 16_000_000  # bytes that one core usually has of all caches, or less
+CACHES = 16_000_000  # bytes that one core usually has of all caches
 MOST_ARGUMENTS, MOST_RESULTS = 16, 32
 SINGLY = 2  # batches of up to so many states are run by the single kernel, as in _call.h
 ALL = slice(None)
@@ -189,11 +189,13 @@ class CarefulPath:
         self.takes = tuple(argument.shape for argument in arguments.values())
         self.shapes = shapes
         self._meanings = [argument.meaning for argument in arguments.values()]
-        self.table = (c_size_t * 6)()  # addresses of KINDS in float64, then in float32
+        self.table = (
+            c_size_t * (2 * len(KINDS))
+        )()  # addresses of KINDS in float64, then in float32
         given, told = (sum(map(math.prod, numbers)) for numbers in (self.takes, shapes))
         self.nanoseconds = 2 * given + told / 2  # a state
         # More states than these outgrow the caches, in float64 and in float32. Where most of the
-        # memory that a call needs is its arguments', the kernel for them gains nothing.
+        # memory that a call needs is its arguments', ``stream`` gains nothing.
         most = CACHES // (8 * told) if told > given else sys.maxsize // 2
         self.many = most, 2 * most
         self.few = int(WORTH_THREADS / self.nanoseconds)
@@ -263,7 +265,7 @@ class CarefulPath:
 
     def kind(self, count: int, dtype: np.dtype) -> str:
         """Which kernel takes so many states, more than a few."""
-        return "stream" if count > self.many[dtype is FLOAT32] else "batch"
+        return "stream" if count > self.many[dtype == FLOAT32] else "batch"
 
     def address(self, kind: str, dtype: np.dtype) -> int:
         """Where a kernel begins; compiles it if this is the first need of it."""

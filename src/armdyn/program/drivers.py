@@ -150,7 +150,7 @@ def stream(program: Program, dtype: str, width: int) -> str:
             return [*compute(names), *streams.flow()]
 
     else:
-        functions = parts(writer, streams.moving(), streams.lines())
+        functions = parts(writer, streams.moving(), streams.vectors())
         compute = partial(calls, writer, more=streams.nothing())
         send = partial(calls, writer, more=streams.moving())
     driver = blocks("stream", writer, room, compute, streams.blocks(compute, send))

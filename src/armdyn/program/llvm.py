@@ -162,8 +162,9 @@ class Writer:
         if len(self.parts) > 1 and self.lanes > 1 and i == 0:
             for k in range(sum(self.program.inputs.values())):
                 if k not in values:
+                    before = set(values)
                     self._load(text, values, k)
-            self._set_aside(text, values, values)
+                    self._set_aside(text, values, [j for j in values if j not in before])
         made: list[int] = []
         for store in self.stores.get(-1, ()) if i == 0 else ():
             self._store(text, values, store)

@@ -1,7 +1,8 @@
 """Rows of C-order arrays in and out of vectors with a state in each lane, as LLVM text.
 
 A block of states lies in memory state by state; a vector holds one number of every state. Squares
-of ``lanes`` numbers of ``lanes`` states are turned in registers by butterflies of shuffles.
+of ``lanes`` numbers of ``lanes`` states, or halves of them, are turned in registers by butterflies
+of shuffles.
 """
 
 from __future__ import annotations
@@ -69,9 +70,9 @@ def pairs(lanes: int, form: Format) -> list[tuple[int, int]]:
     return [(g + r, g + r + size) for g in range(0, lanes, 2 * size) for r in range(size)]
 
 
-def starts(width: int, lanes: int) -> list[int]:
-    """Where squares begin that cover a row of at least ``lanes`` numbers; the last may overlap."""
-    return sorted({*range(0, width - lanes + 1, lanes), width - lanes})
+def starts(width: int, length: int) -> list[int]:
+    """Where pieces of a row begin, of so many numbers each; the last may overlap the one before."""
+    return sorted({*range(0, width - length + 1, length), width - length})
 
 
 def store_starts(width: int, lanes: int) -> list[int]:
@@ -87,7 +88,10 @@ def load_starts(width: int, form: Format, lanes: int) -> list[int]:
 
 
 def loaded_together(width: int, form: Format, lanes: int) -> int:
-    """The numbers of a row that are loaded together: half a vector, or one if rows are narrow."""
+    """The numbers of a row that are loaded together: half a vector, or all that a vector holds.
+
+    The latter where rows fill at most a quarter of it, or where it has 128 bits.
+    """
     half = lanes // 4 < width and 128 // form.bits <= lanes // 2
     return lanes // 2 if half else lanes
 
@@ -95,8 +99,8 @@ def loaded_together(width: int, form: Format, lanes: int) -> int:
 def load(emit: Emit, pointer: str, width: int, start: int, form: Format, lanes: int) -> list[str]:
     """Numbers of a row from one of ``load_starts`` on, each a vector over the states of a block.
 
-    The second half of a vector, where it is another state's, comes to its place on the way from
-    memory: that spares a third of the shuffles.
+    Two states' halves are joined into a vector as they are loaded, which spares a third of the
+    shuffles.
     """
     length = loaded_together(width, form, lanes)
     last = lanes * width - length
@@ -110,7 +114,7 @@ def load(emit: Emit, pointer: str, width: int, start: int, form: Format, lanes: 
 
 
 def _loaded(emit: Emit, pointer: str, place: int, last: int, length: int, form: Format) -> str:
-    """So many numbers from a place on; from beyond ``last`` those that are there, as far as any."""
+    """Numbers from a place on; where that is beyond ``last``, the last number is repeated."""
     part, begin = f"<{length} x {form.scalar}>", min(place, last)
     row = emit(f"load {part}, ptr {at(emit, pointer, begin, form)}, align {form.bits // 8}")
     if begin == place:

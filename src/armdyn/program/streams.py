@@ -3,14 +3,15 @@
 A kernel stores the rows of several states, a piece here and a piece there, and many pieces lie
 across two lines of the cache. Where the lines are not in the cache, the processor waits for each of
 them. So here a block's results go to a buffer first, and from there to memory in whole vectors, one
-after the other: a line that is overwritten as a whole is not fetched. Memory still takes them
-slowly, so they are dealt out among the instructions that compute the next block, into another
-buffer. (Stores that go past the caches altogether were slower at every size.)
+after the other, which waits less. Memory still takes them slowly, so they are dealt out among the
+instructions that compute the next block, into another buffer. (Stores that go past the caches
+altogether were slower at every size.)
 
-A line begins at an address that is a whole number of vectors; those of a result are so many bytes
-off. A block is a whole number of vectors, so that each block is as far off as the first: the bytes
-that do not fill a vector are carried over to the other buffer, in front of the next block. The
-first block goes where it belongs, for a vector at its beginning would reach before the array.
+These vectors are stored at addresses that are multiples of their size; a result begins some bytes
+after such an address. A block is a whole number of vectors, so that each begins as many bytes after
+one: those that do not fill a vector are carried over to the other buffer, in front of the next
+block. The first block goes where it belongs, for a vector at its beginning would reach before the
+array.
 """
 
 from __future__ import annotations
@@ -67,31 +68,31 @@ TURN = """
 HERE = """
   {x}.stream.offset = mul i64 %stream.i, {row}
   {x}.stream.here = getelementptr i8, ptr {x}, i64 {x}.stream.offset"""
-LINES = """
-  {x}.stream.line = getelementptr i8, ptr {x}.stream.here, i64 {x}.back
-  {x}.lines = getelementptr i8, ptr {x}.stream.line, i64 -{block}"""
+BEFORE = """
+  {x}.end = getelementptr i8, ptr {x}.stream.here, i64 {x}.back
+  {x}.begin = getelementptr i8, ptr {x}.end, i64 -{block}"""
 STAGE = """
   {x}.stage = getelementptr i8, ptr {x}.free, i64 {x}.off"""
 FINISH = """
-  call void @llvm.memcpy.p0.p0.i64(ptr {x}.stream.line, ptr {x}.free, i64 {x}.off, i1 0)"""
-LINE = """
+  call void @llvm.memcpy.p0.p0.i64(ptr {x}.end, ptr {x}.free, i64 {x}.off, i1 0)"""
+VECTOR = """
   {x}.{k}.from = getelementptr i8, ptr {x}.full, i64 {at}
-  {x}.{k}.line = load {real}, ptr {x}.{k}.from, align {vector}
-  {x}.{k}.to = getelementptr i8, ptr {x}.lines, i64 {at}
-  store {real} {x}.{k}.line, ptr {x}.{k}.to, align {vector}"""
+  {x}.{k}.it = load {real}, ptr {x}.{k}.from, align {vector}
+  {x}.{k}.to = getelementptr i8, ptr {x}.begin, i64 {at}
+  store {real} {x}.{k}.it, ptr {x}.{k}.to, align {vector}"""
 FLOW = """
-define internal void @flow(ptr %full, ptr %lines, i64 %bytes) noinline {{
+define internal void @flow(ptr %full, ptr %begin, i64 %bytes) noinline {{
 entry:
-  br label %line
-line:
-  %j = phi i64 [ 0, %entry ], [ %next, %line ]
+  br label %one
+one:
+  %j = phi i64 [ 0, %entry ], [ %next, %one ]
   %from = getelementptr i8, ptr %full, i64 %j
   %it = load {real}, ptr %from, align {vector}
-  %to = getelementptr i8, ptr %lines, i64 %j
+  %to = getelementptr i8, ptr %begin, i64 %j
   store {real} %it, ptr %to, align {vector}
   %next = add i64 %j, {vector}
   %more = icmp ult i64 %next, %bytes
-  br i1 %more, label %line, label %done
+  br i1 %more, label %one, label %done
 done:
   ret void
 }}
@@ -125,19 +126,19 @@ class Streams:
 
     def moving(self) -> list[str]:
         """The pointers by which a block's results go to memory."""
-        return [f"{x}{end}" for x in self.results for end in (".full", ".lines")]
+        return [f"{x}{end}" for x in self.results for end in (".full", ".begin")]
 
     def nothing(self) -> list[str]:
-        """The same where none are to go: lines that nobody needs then go to where they are."""
+        """The same where there is nothing to send: the second buffer is copied onto itself."""
         return [f"{x}.other" for x in self.results for _ in range(2)]
 
-    def lines(self) -> list[str]:
-        """What sends the results of a block to memory, line by line.
+    def vectors(self) -> list[str]:
+        """What sends the results of a block to memory, vector by vector.
 
-        They come from the pointers ``.full`` and go to ``.lines``.
+        They come from the pointers ``.full`` and go to ``.begin``.
         """
         return [
-            LINE.format(x=x, k=at // self.vector, at=at, real=self.real, vector=self.vector)
+            VECTOR.format(x=x, k=at // self.vector, at=at, real=self.real, vector=self.vector)
             for x, row in self.results.items()
             for at in range(0, self.width * row, self.vector)
         ]
@@ -145,7 +146,7 @@ class Streams:
     def flow(self) -> list[str]:
         """The same, by loops."""
         return [
-            f"  call void @flow(ptr {x}.full, ptr {x}.lines, i64 {self.width * row})"
+            f"  call void @flow(ptr {x}.full, ptr {x}.begin, i64 {self.width * row})"
             for x, row in self.results.items()
         ]
 
@@ -184,7 +185,7 @@ class Streams:
             second="\n".join(compute(there(".staged", ".second"))),
             hand_over=each(HAND, self.results, filled="buffer", next="other"),
             turn=each(TURN, self.results),
-            here=each(HERE, self.rows) + each(LINES, self.results),
+            here=each(HERE, self.rows) + each(BEFORE, self.results),
             place=each(STAGE, self.results),
             compute="\n".join(send(there(".stage", ".stream.here"))),
             hand_on=each(HAND, self.results, filled="free", next="full"),
