@@ -152,6 +152,14 @@ def test_wide_rows_go_page_by_page(dtype):
         check(program, dtype, count=45, limit=limit)
 
 
+@pytest.mark.parametrize("off", range(4))
+def test_pages_of_odd_rows_lie_anywhere(off):
+    program = record(lambda q: [x + 1 for x in q[::-1]], {"q": 71})
+    (q,) = states(program, "float32", 37)
+    (found,) = simulated(program, "float32", [q], limit=THREE_PAGES, off=off)
+    np.testing.assert_array_equal(found, q[:, ::-1] + 1)
+
+
 def test_a_page_waits_for_nothing_that_later_ones_need_alone():
     """Results of the first page come last in the program, deeper sines among what others need."""
 

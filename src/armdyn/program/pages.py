@@ -97,7 +97,9 @@ def side_by_side(piece: Piece, form: Format) -> int:
 
 COPY = """
   %{p}.address = ptrtoint ptr addrspace(1) {to} to i64
-  %{p}.off = and i64 %{p}.address, 15
+  %{p}.near = ptrtoint ptr addrspace(3) {source} to i64
+  %{p}.both = or i64 %{p}.address, %{p}.near
+  %{p}.off = and i64 %{p}.both, 15
   %{p}.even = icmp eq i64 %{p}.off, 0
   %{p}.all = lshr i32 {numbers}, {shift}
   %{p}.chunks = select i1 %{p}.even, i32 %{p}.all, i32 0
@@ -156,7 +158,7 @@ STORE = """
 def copy(text: Text, to: str, source: str, numbers: str, form: Format) -> None:
     """All threads of the warp copy so many numbers from shared to global memory.
 
-    They go by 16 bytes, where the target lies at a multiple of them; what is left, one by one.
+    They go by 16 bytes, where source and target lie at multiples of them; what is left, one by one.
     """
     p = f"copy{len(text.lines)}"
     per = CHUNK * 8 // form.bits
@@ -180,7 +182,7 @@ def copy(text: Text, to: str, source: str, numbers: str, form: Format) -> None:
 
 
 def copy_known(text: Text, to: str, source: str, numbers: int, form: Format) -> None:
-    """All threads of the warp copy so many numbers, to a target at a multiple of 16 bytes."""
+    """All threads of the warp copy so many numbers, between multiples of 16 bytes."""
     per = CHUNK * 8 // form.bits
     chunks, single = divmod(numbers, per)
     rounds, some = divmod(chunks, WARP)
@@ -235,7 +237,9 @@ def copy_either(text: Text, to: str, source: str, numbers: str, most: int, form:
     """Copy so many numbers, at most ``most``: if it is all of these, and even, without loops."""
     p = f"either{len(text.lines)}"
     address = text.emit(f"ptrtoint ptr addrspace(1) {to} to i64")
-    off = text.emit(f"and i64 {address}, {CHUNK - 1}")
+    near = text.emit(f"ptrtoint ptr addrspace(3) {source} to i64")
+    joint = text.emit(f"or i64 {address}, {near}")
+    off = text.emit(f"and i64 {joint}, {CHUNK - 1}")
     even = text.emit(f"icmp eq i64 {off}, 0")
     full = text.emit(f"icmp eq i32 {numbers}, {most}")
     both = text.emit(f"and i1 {even}, {full}")

@@ -125,11 +125,17 @@ def _split(program: Program) -> tuple[set[int], list[list[int]], list[list[int]]
     late: set[int] = set()
     parts: tuple[list[list[int]], list[list[int]]] = [], []
     for unit in todo:
-        needs = {arg for k in unit for arg in program.instructions[k].args}
+        needs = {_maker(program, arg) for k in unit for arg in program.instructions[k].args}
         is_late = bool(chosen.intersection(unit) or late & needs)
         late.update(unit if is_late else ())
         parts[is_late].append(unit)
     return chosen, *parts
+
+
+def _maker(program: Program, k: int) -> int:
+    """The instruction that makes a value: of a part, that of its table."""
+    op, args, _ = program.instructions[k]
+    return args[0] if op is Op.PART else k
 
 
 def _begins(sizes: Sequence[int]) -> list[int]:

@@ -1,7 +1,8 @@
 """Results of a thread on their way to its rows, as LLVM text: laid down as they are computed.
 
 The numbers of a page are laid in shared memory as soon as they are known, and the page is copied
-out when the last of them is; see ``pages``. Those of narrow float32 rows wait for the end.
+out when the last of them is; see ``pages``. Those of rows that go straight to memory wait for the
+end.
 """
 
 from __future__ import annotations
