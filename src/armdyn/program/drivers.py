@@ -29,10 +29,12 @@ from armdyn.program.text import Text
 PAGE = 4096  # bytes that the last bits of an address tell apart
 STACK = 8192  # bytes of scratch and buffers that a kernel takes from the stack
 LINE = 64  # bytes: the largest vector, and a line of the cache
+WIDE = 256  # bytes a state, from which on arguments are fetched before they are loaded
 
 COMMON = """
 declare ptr @malloc(i64)
 declare void @free(ptr)
+declare void @llvm.prefetch.p0(ptr, i32, i32, i32)
 declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)
 declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)
 !0 = !{!"branch_weights", i32 1, i32 1048576}
@@ -131,7 +133,31 @@ def batch(program: Program, dtype: str, width: int) -> str:
     writer = Writer(program, FORMATS[dtype], width, width)
     room = {f"{x}.buffer": width * row for x, row in bytes_a_state(writer, writer.names).items()}
     driver = blocks("batch", writer, room, partial(calls, writer))
-    return "\n".join([*declarations(writer), COMMON, *parts(writer), driver])
+    functions = parts(writer, between=fetches(writer) if len(writer.parts) == 1 else ())
+    return "\n".join([*declarations(writer), COMMON, *functions, driver])
+
+
+def fetches(writer: Writer) -> list[str]:
+    """What brings wide arguments of the next block near, line by line.
+
+    Only what is used of them; behind the last block, where nothing is, it does no harm.
+    """
+    found, first, size = [], 0, writer.form.bits // 8
+    used = {k for _, args, _ in writer.program.instructions for k in args}
+    for x, row in bytes_a_state(writer, writer.arguments).items():
+        places = [i for i in range(row // size) if first + i in used]
+        first += row // size
+        block = writer.lanes * row
+        needed = {
+            (block + state * row + i * size) // LINE
+            for state in range(writer.lanes)
+            for i in places
+        }
+        for line in sorted(needed) if row >= WIDE else ():
+            there = f"{x}.line{line}"
+            found.append(f"  {there} = getelementptr i8, ptr {x}, i64 {line * LINE}")
+            found[-1] += f"\n  call void @llvm.prefetch.p0(ptr {there}, i32 0, i32 3, i32 1)"
+    return found
 
 
 def stream(program: Program, dtype: str, width: int) -> str:
