@@ -159,7 +159,7 @@ class IntegrationOnGPU(Integration):
         if window.every > 1:
             self._far = self._quickest()
             shape = problem.states, n
-            self._between = [self.memory.empty(shape, self.dtype.name) for _ in range(2)]
+            self._between = [self.memory.empty(shape, self.dtype.name) for _ in range(4)]
 
     def _quickest(self) -> Step:
         """What makes steps that leave no row: one of its stages four times, if that is the same."""
@@ -192,17 +192,18 @@ class IntegrationOnGPU(Integration):
 
     def _advance_far(self, first: int, last: int) -> None:
         """Makes steps that are alike, of which only every so many has a row."""
-        w, between = self.window, [self.memory.address(array) for array in self._between]
+        w, places = self.window, [self.memory.address(array) for array in self._between]
+        state, between = places[:2], places[2:]  # a launch must not write where it reads
         for step in range(first, last, w.every):
             self.step = step
-            end, state = step + w.every, [w.place("q", step), w.place("qd", step)]
-            targets = [*between, w.place("qdd", step), w.place("tau", step)]
-            self._launch(self.rk4, step, 1, state, targets)
+            end, start = step + w.every, [w.place("q", step), w.place("qd", step)]
+            targets = [*state, w.place("qdd", step), w.place("tau", step)]
+            self._launch(self.rk4, step, 1, start, targets)
             for a in range(step + 1, end, LONGEST):
                 count = min(LONGEST, end - a)
                 reached = [w.place("q", end), w.place("qd", end)] if a + count == end else between
-                targets = [*reached, NOWHERE, NOWHERE]
-                self._launch(self._far, a, count, between, targets, count)
+                self._launch(self._far, a, count, state, [*reached, NOWHERE, NOWHERE], count)
+                state, between = between, state
         self._wait()
 
     def _kind(self, step: int) -> Step | None:
