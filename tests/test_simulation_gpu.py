@@ -12,8 +12,9 @@ import pytest
 
 import armdyn
 from armdyn import Chain, Robot, ShapeError, SimulationError, arrays, controllers, trajectories
-from armdyn.engine import calls
+from armdyn.engine import calls, cuda
 from armdyn.simulation import launches, run
+from armdyn.simulation import on_gpu as rollouts
 from armdyn.simulation.rolling import stages_are_the_step
 from armdyn.simulation.step import Step, StepKernels
 from tests import fake_cupy
@@ -355,6 +356,47 @@ def test_jax_without_float64_computes_in_float32(fake, room):
     expected = simulated(TWO_LINK, np.eye(2, dtype="float32"), None, "float32", integrator="rk4")
     np.testing.assert_array_equal(found.q, expected.q)
     np.testing.assert_array_equal(traced, expected.q)
+
+
+@pytest.fixture
+def under_way(monkeypatch):
+    """Copies and launches that nobody has waited for; what the library reads must not be of them.
+
+    JAX has a stream of its own: it knows nothing of what stands on the driver's.
+    """
+    found = []
+
+    def noted(owner, name, change):
+        usual = getattr(owner, name)
+        monkeypatch.setattr(owner, name, lambda *given: change(given) or usual(*given))
+
+    def read(_):
+        assert not found
+
+    noted(cuda.Driver, "copy", found.append)
+    noted(launches.gpu.March, "launch", found.append)
+    noted(cuda.Driver, "wait", lambda _: found.clear())
+    noted(rollouts, "is_finite", read)
+    noted(launches.IntegrationOnGPU, "_torque_at", read)
+    return found
+
+
+@pytest.mark.parametrize("options", [{}, {"every": 5}, {"every": 5, "limits": "ignore"}])
+def test_jax_reads_what_copies_and_launches_have_left(room, monkeypatch, under_way, options):
+    if room.__name__ != "armdyn.arrays.jax":
+        pytest.skip("torch's own stream has all of it")
+    monkeypatch.setattr(run, "SEGMENT", 16)
+
+    def fail(done, steps):
+        raise ValueError(f"{done} of {steps}")
+
+    own = room.of_numpy(np.zeros((4, 2)), room.Memory.names.zeros(1))
+    options = {"t": 0.4, "dt": DT, "integrator": "rk4", **options}
+    armdyn.simulate(TWO_LINK, own, **options)
+    assert not under_way
+    with pytest.raises(ValueError, match="1. of 40"):
+        armdyn.simulate(TWO_LINK, own, progress=fail, **options)
+    assert not under_way  # for then memory is handed out anew
 
 
 # Stages of a step in a loop --------------------------------------------------------------------

@@ -256,6 +256,7 @@ class IntegrationOnGPU(Integration):
 
     def fill(self, step: int) -> None:
         """Fills in tau and qdd of a row."""
+        self.memory.wait()
         w, k = self.window, self.window.row(step)
         period = self.problem.torque.period or 1
         if self.sampling and step % period:
