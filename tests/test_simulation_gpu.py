@@ -223,6 +223,28 @@ def test_progress_is_told_and_ctrl_c_leaves_what_was_computed(cupy, monkeypatch,
     assert len(result.t) == 31 // every + 1
 
 
+def test_ctrl_c_comes_through_between_launches_of_steps_without_rows(cupy, monkeypatch):
+    """Here with the seventh launch of two steps: in the second row of nine steps each."""
+    monkeypatch.setattr(launches, "LONGEST", 2)
+    monkeypatch.setattr(run, "SEGMENT", 18)
+    q, qd = drawn(TWO_LINK, "float64", 2)
+    waits = iter(range(1, 100))
+
+    def wait(*_):
+        if next(waits) == 7:
+            raise KeyboardInterrupt
+
+    options = {"integrator": "rk4", **FAR, "every": 9, "t": 27 * DT}
+    expected = simulated(TWO_LINK, q, qd, **options)
+    monkeypatch.setattr(cuda.Driver, "wait", wait)
+    with pytest.raises(KeyboardInterrupt) as found:
+        on_gpu(cupy, TWO_LINK, q, qd, **options)
+    result = found.value.result
+    assert len(result.t) == 1
+    for name in launches.MOTION:
+        np.testing.assert_array_equal(getattr(result, name), getattr(expected, name)[:, :1])
+
+
 # What comes out of it, and what cannot be ------------------------------------------------------
 
 
