@@ -20,7 +20,7 @@ from armdyn.simulation.controllers import LAWS
 from armdyn.simulation.integration import PAST, Integration, Problem, Window
 from armdyn.simulation.integrators import RK4
 from armdyn.simulation.rolling import stages_are_the_step
-from armdyn.simulation.step import Step, StepKernels
+from armdyn.simulation.step import STATE, Step, StepKernels
 from armdyn.simulation.torques import ALL, Torque
 
 LONGEST = 1024  # steps of one launch in a row of them; each is waited for, to let Ctrl-C through
@@ -102,7 +102,11 @@ def marching(chain: Chain, step: Step) -> gpu.March:
     shapes = ((n,),) * len(TARGETS[step.method])
     if step.method == "rk4-stage":
         shapes = (*shapes[:-1], (1,))  # its number
-    return gpu.March(code, takes, shapes, [(k, k) for k in range(STATES[step.method])])
+    states, given = STATES[step.method], len(takes) - len(step.given)
+    still = {*range(states, len(STATE[step.method])), *range(given, len(takes))}
+    if step.method == "rk4-stage":
+        still |= {*range(states, len(takes))}  # it is made under such torques alone: ``_quickest``
+    return gpu.March(code, takes, shapes, [(k, k) for k in range(states)], sorted(still))
 
 
 @lru_cache(maxsize=64)
@@ -240,6 +244,7 @@ class IntegrationOnGPU(Integration):
             rows.append(self._h)
         rows += self._torque(step, first, count) + self._given
         march = marching(problem.chain, step)
+        assert not any(rows[k][2] for k in march.still)
         results = [targets.get(name, NOWHERE) for name in TARGETS[step.method]]
         where = self.dtype.name, self.memory.number, self.memory.stream
         march.launch(rows, results, problem.states, count, every, *where)
