@@ -69,6 +69,12 @@ def named(value):
     return "-".join(value) if isinstance(value, dict) else getattr(value, "name", value)
 
 
+def look_every(monkeypatch, steps):
+    """Looks at the motion after so many, here and there."""
+    for room in (run, rollouts):
+        monkeypatch.setattr(room, "SEGMENT", steps)
+
+
 def drawn(robot, dtype, *batch):
     return np.random.default_rng(1).uniform(-1, 1, (2, *batch, robot.n)).astype(dtype)
 
@@ -162,6 +168,15 @@ def test_a_rollout_is_one_launch_on_the_device_and_stream_of_its_state(fake, cup
     assert {(launch.device, launch.stream) for launch in fake.launches} == {(1, 17)}
 
 
+@pytest.mark.parametrize(("share", "count"), [(16, 1), (2**31, 2)])
+def test_launches_are_as_long_as_the_card_has_memory_for(fake, cupy, monkeypatch, share, count):
+    monkeypatch.setattr(run, "SEGMENT_BYTES", 1)  # of the processor
+    monkeypatch.setattr(rollouts, "SHARE", share)
+    q, qd = drawn(TWO_LINK, "float64", 4)
+    on_gpu(cupy, TWO_LINK, q, qd, integrator="rk4", t=20 * DT)
+    assert len(fake.launches) == count + 2  # with those of the first row and of the last
+
+
 def test_one_state_and_none(cupy, monkeypatch):
     q, qd = drawn(TWO_LINK, "float64")
     same(on_gpu(cupy, TWO_LINK, q, qd), simulated(TWO_LINK, q, qd))
@@ -176,7 +191,7 @@ def test_one_state_and_none(cupy, monkeypatch):
 @pytest.mark.parametrize("every", [1, 10])
 def test_limits_are_reported_as_the_processor_does(cupy, monkeypatch, every):
     """A mass of 2 kg on a spring passes limits of position, speed and effort, in some states."""
-    monkeypatch.setattr(run, "SEGMENT", 16)  # several looks
+    look_every(monkeypatch, 16)  # several looks
     robot = slider(lower=-0.15, upper=0.1, velocity=0.8, effort=11.0)
     start = np.array([[0.0], [0.09], [0.105], [0.14], [-0.2]])
     options = {"tau": controllers.pd([0.0], 100, 0), "t": 0.5, "every": every}
@@ -205,7 +220,7 @@ def test_a_motion_that_diverges_says_when_and_where(cupy, options):
 
 @pytest.mark.parametrize("every", [1, sweep(5)])
 def test_progress_is_told_and_ctrl_c_leaves_what_was_computed(cupy, monkeypatch, every):
-    monkeypatch.setattr(run, "SEGMENT", 16)
+    look_every(monkeypatch, 16)
     q, qd = drawn(TWO_LINK, "float64", 2)
     told, options = [], {"t": 0.4, "integrator": "rk4", "every": every}
 
@@ -227,7 +242,7 @@ def test_progress_is_told_and_ctrl_c_leaves_what_was_computed(cupy, monkeypatch,
 def test_ctrl_c_comes_through_between_launches_of_steps_without_rows(cupy, monkeypatch):
     """Here with the seventh launch of two steps: in the second row of nine steps each."""
     monkeypatch.setattr(launches, "LONGEST", 2)
-    monkeypatch.setattr(run, "SEGMENT", 18)
+    look_every(monkeypatch, 18)
     q, qd = drawn(TWO_LINK, "float64", 2)
     waits = iter(range(1, 100))
 
@@ -408,7 +423,7 @@ def under_way(monkeypatch):
 def test_jax_reads_what_copies_and_launches_have_left(room, monkeypatch, under_way, options):
     if room.__name__ != "armdyn.arrays.jax":
         pytest.skip("torch's own stream has all of it")
-    monkeypatch.setattr(run, "SEGMENT", 16)
+    look_every(monkeypatch, 16)
 
     def fail(done, steps):
         raise ValueError(f"{done} of {steps}")

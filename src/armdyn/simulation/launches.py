@@ -1,6 +1,7 @@
 """The steps of ``ab4`` and ``rk4`` on a GPU, in launches during which states stay in registers.
 
-A kernel repeats the program that the processor repeats, so states have the same bits on both.
+A kernel repeats the program that the processor repeats, so states have the same bits on both; but
+for the sign of a zero, where it repeats a stage of a step instead (``rolling``).
 """
 
 from __future__ import annotations

@@ -31,11 +31,13 @@ from armdyn.simulation.launches import (
     steps_alike,
 )
 from armdyn.simulation.results import Result
-from armdyn.simulation.run import Run
+from armdyn.simulation.run import SEGMENT, Run
 from armdyn.simulation.torques import Torque, check_shape, make_torque
 from armdyn.simulation.watch import NEVER, Limit, Watch, first_bad_row
 
 OnHost = Callable[[Any], np.ndarray]
+SHARE = 16  # of a card's memory, what the rows of a segment may take is one in so many
+LEAST = 16  # steps of a segment
 ELSEWHERE = "or arrays on the CPU"
 ARM = ("payload", "gravity", "parameters")  # what stands in place of the arm's own constants
 
@@ -201,6 +203,8 @@ class RunOnGPU(Run):
         """Makes room for the rows, and what makes the steps."""
         problem, memory = self.problem, self.memory
         self.rows = w = WindowOnGPU(memory, problem, problem.steps, every=self.every)
+        room = cuda.driver().memory(memory.number) // SHARE
+        self.segment = max(LEAST, min(SEGMENT, room // max(len(MOTION) * w.bytes, 1)))
         if self.far:
             self.segment = max(1, self.segment // self.every) * self.every
         elif self.every > 1:
