@@ -101,13 +101,12 @@ def marching(chain: Chain, step: Step) -> gpu.March:
     code, n = StepKernels(chain, step), chain.n
     takes = tuple((length,) for length in code.inputs.values())
     shapes = ((n,),) * len(TARGETS[step.method])
+    states, torque = STATES[step.method], len(STATE[step.method])
+    still = [*range(states, torque), *range(torque + len(step.torque), len(takes))]
     if step.method == "rk4-stage":
         shapes = (*shapes[:-1], (1,))  # its number
-    states, given = STATES[step.method], len(takes) - len(step.given)
-    still = {*range(states, len(STATE[step.method])), *range(given, len(takes))}
-    if step.method == "rk4-stage":
-        still |= {*range(states, len(takes))}  # it is made under such torques alone: ``_quickest``
-    return gpu.March(code, takes, shapes, [(k, k) for k in range(states)], sorted(still))
+        still = [*range(states, len(takes))]  # the torque too: see ``_quickest``
+    return gpu.March(code, takes, shapes, [(k, k) for k in range(states)], still)
 
 
 @lru_cache(maxsize=64)

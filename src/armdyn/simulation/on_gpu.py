@@ -208,7 +208,7 @@ class RunOnGPU(Run):
         if self.far:
             self.segment = max(1, self.segment // self.every) * self.every
         elif self.every > 1:
-            w = WindowOnGPU(memory, problem, self.segment)
+            w = WindowOnGPU(memory, problem, min(self.segment, problem.steps))
         self.integration = IntegrationOnGPU(problem, w, self.integrator)
         return w
 
