@@ -46,7 +46,7 @@ def install(monkeypatch, driver=None):
     module.asnumpy = lambda value: np.array(value, subok=False)
     for name in ("isfinite", "amin", "amax", "moveaxis"):
         setattr(module, name, getattr(np, name))
-    stream = SimpleNamespace(ptr=17)
+    stream = SimpleNamespace(ptr=17, synchronize=lambda: None)
     module.cuda = SimpleNamespace(get_current_stream=lambda: stream)
     monkeypatch.setattr(Cupy, "driver", driver)
     monkeypatch.setitem(sys.modules, "cupy", module)

@@ -187,6 +187,24 @@ def test_cupy_launches_on_its_device_and_stream(robot, cupy, monkeypatch):
         robot.mass_matrix(q.astype(complex))
 
 
+def test_cupy_writes_on_the_device_of_its_arrays_and_ends_copies(robot, cupy, monkeypatch):
+    told = []
+
+    def put(self, *given):
+        told.append("put")
+        np.ndarray.__setitem__(self, *given)
+
+    stream, device = cupy.cuda.get_current_stream(), fake_cupy.Device
+    monkeypatch.setattr(stream, "synchronize", lambda: told.append("wait"))
+    monkeypatch.setattr(device, "__enter__", lambda self: told.append("in"))
+    monkeypatch.setattr(device, "__exit__", lambda self, *_: told.append("out"))
+    monkeypatch.setattr(Cupy, "__setitem__", put, raising=False)
+    fake_gpu.install(monkeypatch)
+    q, out = cupy.asarray(Q), cupy.empty((5, 2), float)
+    robot.bias(q, [0.5, 1], out=out)
+    assert told == ["in", "wait", "out", "in", "put", "out"]
+
+
 def test_cupy_of_no_states_launches_nothing(robot, cupy, monkeypatch):
     launches = fake_gpu.install(monkeypatch)
     assert robot.mass_matrix(cupy.empty((0, 2), float)).shape == (0, 2, 2)

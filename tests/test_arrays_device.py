@@ -156,13 +156,14 @@ ROLLOUTS = pytest.mark.parametrize(
 
 
 def rolled(like, read, dtype, **options):
-    """Whether a rollout of other arrays has the bits of NumPy's."""
+    """Whether a rollout of other arrays has the bits of NumPy's; of none there is none."""
     q, qd = Q.astype(dtype), QD.astype(dtype)
     found = armdyn.simulate(ROBOT, like(q), like(qd), t=0.1, **options)
     expected = armdyn.simulate(ROBOT, q, qd, t=0.1, **options)
     assert type(found.q) is type(like(q)) and found.violations == expected.violations
     for name in MOTION:
         np.testing.assert_array_equal(read(getattr(found, name)), getattr(expected, name))
+    assert armdyn.simulate(ROBOT, like(q[:0]), t=0.1, **options).q.shape[0] == 0
 
 
 @types

@@ -12,8 +12,9 @@ import pytest
 
 import armdyn
 from armdyn import Chain, Robot, ShapeError, SimulationError, arrays, controllers, trajectories
-from armdyn.engine import calls
-from armdyn.simulation import run
+from armdyn.engine import calls, cuda
+from armdyn.simulation import launches, run
+from armdyn.simulation import on_gpu as rollouts
 from armdyn.simulation.rolling import stages_are_the_step
 from armdyn.simulation.step import Step, StepKernels
 from tests import fake_cupy
@@ -66,6 +67,12 @@ def cupy(fake, monkeypatch):
 def named(value):
     """What a test is called by."""
     return "-".join(value) if isinstance(value, dict) else getattr(value, "name", value)
+
+
+def look_every(monkeypatch, steps):
+    """Looks at the motion after so many, here and there."""
+    for room in (run, rollouts):
+        monkeypatch.setattr(room, "SEGMENT", steps)
 
 
 def drawn(robot, dtype, *batch):
@@ -143,6 +150,17 @@ def test_steps_that_leave_no_row_never_leave_registers(fake, cupy, dtype, option
     assert len(fake.launches) == 2 * STEPS // 4 + others  # which make the first row and the last
 
 
+def test_a_launch_that_goes_on_from_another_may_read_its_state_twice(fake, cupy, monkeypatch):
+    """Light links, whose reciprocals in float32 need care: a state that met one begins again."""
+    monkeypatch.setattr(launches, "LONGEST", 2)
+    q, qd = drawn(TWO_LINK, "float32", 4)
+    light = 1e-37 * TWO_LINK.chain.parameters  # its least inertia is subnormal
+    options = {"parameters": light, "integrator": "rk4", **FAR, "every": 8, "t": 16 * DT}
+    found = on_gpu(cupy, TWO_LINK, q, qd, "float32", **options)
+    assert fake.fault is None
+    same(found, simulated(TWO_LINK, q, qd, "float32", **options))
+
+
 def test_a_rollout_is_one_launch_on_the_device_and_stream_of_its_state(fake, cupy):
     q, qd = drawn(TWO_LINK, "float32", 40)
     on_gpu(cupy, TWO_LINK, q, qd, "float32", integrator="rk4")
@@ -150,9 +168,19 @@ def test_a_rollout_is_one_launch_on_the_device_and_stream_of_its_state(fake, cup
     assert {(launch.device, launch.stream) for launch in fake.launches} == {(1, 17)}
 
 
-def test_one_state_and_none(cupy):
+@pytest.mark.parametrize(("share", "count"), [(16, 1), (2**31, 2)])
+def test_launches_are_as_long_as_the_card_has_memory_for(fake, cupy, monkeypatch, share, count):
+    monkeypatch.setattr(run, "SEGMENT_BYTES", 1)  # of the processor
+    monkeypatch.setattr(rollouts, "SHARE", share)
+    q, qd = drawn(TWO_LINK, "float64", 4)
+    on_gpu(cupy, TWO_LINK, q, qd, integrator="rk4", t=20 * DT)
+    assert len(fake.launches) == count + 2  # with those of the first row and of the last
+
+
+def test_one_state_and_none(cupy, monkeypatch):
     q, qd = drawn(TWO_LINK, "float64")
     same(on_gpu(cupy, TWO_LINK, q, qd), simulated(TWO_LINK, q, qd))
+    monkeypatch.setattr(cuda.Driver, "copy", None)  # of nothing there is nothing to copy
     empty = armdyn.simulate(TWO_LINK, cupy.asarray(np.zeros((0, 2))), t=DT, dt=DT)
     assert empty.q.shape == (0, 2, 2)
 
@@ -163,7 +191,7 @@ def test_one_state_and_none(cupy):
 @pytest.mark.parametrize("every", [1, 10])
 def test_limits_are_reported_as_the_processor_does(cupy, monkeypatch, every):
     """A mass of 2 kg on a spring passes limits of position, speed and effort, in some states."""
-    monkeypatch.setattr(run, "SEGMENT", 16)  # several looks
+    look_every(monkeypatch, 16)  # several looks
     robot = slider(lower=-0.15, upper=0.1, velocity=0.8, effort=11.0)
     start = np.array([[0.0], [0.09], [0.105], [0.14], [-0.2]])
     options = {"tau": controllers.pd([0.0], 100, 0), "t": 0.5, "every": every}
@@ -192,7 +220,7 @@ def test_a_motion_that_diverges_says_when_and_where(cupy, options):
 
 @pytest.mark.parametrize("every", [1, sweep(5)])
 def test_progress_is_told_and_ctrl_c_leaves_what_was_computed(cupy, monkeypatch, every):
-    monkeypatch.setattr(run, "SEGMENT", 16)
+    look_every(monkeypatch, 16)
     q, qd = drawn(TWO_LINK, "float64", 2)
     told, options = [], {"t": 0.4, "integrator": "rk4", "every": every}
 
@@ -209,6 +237,28 @@ def test_progress_is_told_and_ctrl_c_leaves_what_was_computed(cupy, monkeypatch,
         simulated(TWO_LINK, q, qd, progress=stop, **options)
     same(result, expected.value.result)
     assert len(result.t) == 31 // every + 1
+
+
+def test_ctrl_c_comes_through_between_launches_of_steps_without_rows(cupy, monkeypatch):
+    """Here with the seventh launch of two steps: in the second row of nine steps each."""
+    monkeypatch.setattr(launches, "LONGEST", 2)
+    look_every(monkeypatch, 18)
+    q, qd = drawn(TWO_LINK, "float64", 2)
+    waits = iter(range(1, 100))
+
+    def wait(*_):
+        if next(waits) == 7:
+            raise KeyboardInterrupt
+
+    options = {"integrator": "rk4", **FAR, "every": 9, "t": 27 * DT}
+    expected = simulated(TWO_LINK, q, qd, **options)
+    monkeypatch.setattr(cuda.Driver, "wait", wait)
+    with pytest.raises(KeyboardInterrupt) as found:
+        on_gpu(cupy, TWO_LINK, q, qd, **options)
+    result = found.value.result
+    assert len(result.t) == 1
+    for name in launches.MOTION:
+        np.testing.assert_array_equal(getattr(result, name), getattr(expected, name)[:, :1])
 
 
 # What comes out of it, and what cannot be ------------------------------------------------------
@@ -344,6 +394,47 @@ def test_jax_without_float64_computes_in_float32(fake, room):
     expected = simulated(TWO_LINK, np.eye(2, dtype="float32"), None, "float32", integrator="rk4")
     np.testing.assert_array_equal(found.q, expected.q)
     np.testing.assert_array_equal(traced, expected.q)
+
+
+@pytest.fixture
+def under_way(monkeypatch):
+    """Copies and launches that nobody has waited for; what the library reads must not be of them.
+
+    JAX has a stream of its own: it knows nothing of what stands on the driver's.
+    """
+    found = []
+
+    def noted(owner, name, change):
+        usual = getattr(owner, name)
+        monkeypatch.setattr(owner, name, lambda *given: change(given) or usual(*given))
+
+    def read(_):
+        assert not found
+
+    noted(cuda.Driver, "copy", found.append)
+    noted(launches.gpu.March, "launch", found.append)
+    noted(cuda.Driver, "wait", lambda _: found.clear())
+    noted(rollouts, "is_finite", read)
+    noted(launches.IntegrationOnGPU, "_torque_at", read)
+    return found
+
+
+@pytest.mark.parametrize("options", [{}, {"every": 5}, {"every": 5, "limits": "ignore"}])
+def test_jax_reads_what_copies_and_launches_have_left(room, monkeypatch, under_way, options):
+    if room.__name__ != "armdyn.arrays.jax":
+        pytest.skip("torch's own stream has all of it")
+    look_every(monkeypatch, 16)
+
+    def fail(done, steps):
+        raise ValueError(f"{done} of {steps}")
+
+    own = room.of_numpy(np.zeros((4, 2)), room.Memory.names.zeros(1))
+    options = {"t": 0.4, "dt": DT, "integrator": "rk4", **options}
+    armdyn.simulate(TWO_LINK, own, **options)
+    assert not under_way
+    with pytest.raises(ValueError, match="1. of 40"):
+        armdyn.simulate(TWO_LINK, own, progress=fail, **options)
+    assert not under_way  # for then memory is handed out anew
 
 
 # Stages of a step in a loop --------------------------------------------------------------------

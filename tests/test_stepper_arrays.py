@@ -1,10 +1,16 @@
 """Steps of torch's tensors and JAX's arrays: NumPy's bits, and gradients through a step."""
 
+import os
+import subprocess
+import sys
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 import armdyn
 
+ROOT = Path(__file__).parents[1]
 ROBOT = armdyn.load("two_link")
 STATE = np.random.default_rng(0).uniform(-1, 1, (3, 6, 2))  # q, qd, action
 PARAMETERS = np.linspace(0.8, 1.2, 6)[:, None] * ROBOT.chain.parameters
@@ -77,7 +83,7 @@ def test_constants_are_made_once_for_a_library_and_precision(stepper, monkeypatc
 
 
 def test_a_step_can_be_compiled_by_torch(stepper):
-    torch = pytest.importorskip("torch", minversion="2.13", reason="torch is not installed")
+    torch = pytest.importorskip("torch", minversion="2.10", reason="needs torch 2.10 or newer")
     state = [torch.tensor(x) for x in STATE]
     expected = stepper.step(*state)
     step = torch.compile(lambda *x: stepper.step(*x), fullgraph=True, backend="aot_eager")
@@ -93,3 +99,24 @@ def test_jax_constants_do_not_leak_from_a_trace():
         jitted = jax.jit(lambda x: stepper.step(q, qd, x))(action)
         for one, two in zip(jitted, stepper.step(q, qd, action), strict=True):
             np.testing.assert_array_equal(one, two)
+
+
+SHARDED = """
+import jax, numpy as np
+from jax.sharding import NamedSharding, PartitionSpec
+from tests.test_stepper_arrays import ROBOT, STATE
+
+jax.config.update("jax_enable_x64", True)
+halves = NamedSharding(jax.make_mesh((2,), ("arms",)), PartitionSpec("arms"))
+stepper = ROBOT.stepper(0.01, "pd", kp=30, kd=5)
+found = stepper.step(*(jax.device_put(x, halves) for x in STATE))
+for one, two in zip(found, stepper.step(*STATE), strict=True):
+    np.testing.assert_array_equal(np.asarray(one), two)
+"""
+
+
+def test_jax_arrays_on_several_devices_are_stepped():
+    pytest.importorskip("jax", reason="JAX is not installed")
+    two = {"XLA_FLAGS": "--xla_force_host_platform_device_count=2", "JAX_PLATFORMS": "cpu"}
+    run = [sys.executable, "-c", SHARDED]
+    subprocess.run(run, cwd=ROOT, env={**os.environ, **two}, check=True)

@@ -29,8 +29,8 @@ def call(path: CarefulPath, values: Sequence[Any], out: Any, threads: int | None
     batch = path.batch([value.shape for value in values])
     with values[0].device:
         found = launch(path, values, batch, dtype)
-    if out is not None:
-        return into(out, found)
+        if out is not None:
+            return into(out, found)
     return found if len(found) > 1 else found[0]
 
 
@@ -77,7 +77,9 @@ def into(out: Any, found: tuple[Any, ...]) -> Any:
 def like(value: Any, example: Any) -> Any:
     """A list or number as an array of the same kind as another."""
     with example.device:
-        return cupy.asarray(value, dtype=np.result_type(example.dtype, np.float32))
+        found = cupy.asarray(value, dtype=np.result_type(example.dtype, np.float32))
+        cupy.cuda.get_current_stream().synchronize()  # for it may be kept, and used on others
+    return found
 
 
 def on_host(value: Any) -> np.ndarray:

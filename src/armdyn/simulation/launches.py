@@ -1,12 +1,13 @@
 """The steps of ``ab4`` and ``rk4`` on a GPU, in launches during which states stay in registers.
 
-A kernel repeats the program that the processor repeats, so states have the same bits on both.
+A kernel repeats the program that the processor repeats, so states have the same bits on both; but
+for the sign of a zero, where it repeats a stage of a step instead (``rolling``).
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from itertools import groupby
 from typing import Any
@@ -20,17 +21,17 @@ from armdyn.simulation.controllers import LAWS
 from armdyn.simulation.integration import PAST, Integration, Problem, Window
 from armdyn.simulation.integrators import RK4
 from armdyn.simulation.rolling import stages_are_the_step
-from armdyn.simulation.step import Step, StepKernels
+from armdyn.simulation.step import STATE, Step, StepKernels
 from armdyn.simulation.torques import ALL, Torque
 
-LONGEST = 1024  # steps of one launch, for a user may press Ctrl-C
+LONGEST = 1024  # steps of one launch in a row of them; each is waited for, to let Ctrl-C through
 MOTION = ("q", "qd", "qdd", "tau")
 STATES = {"rk4": 2, "rk4-stage": 7, "ab4-round": 8}  # arguments that the results replace
-NOWHERE = 0
-TARGETS = {  # of each result, the place in MOTION that it goes to
-    "rk4": (0, 1, 2, 3),
-    "rk4-stage": (0, 1, *[None] * 5),
-    "ab4-round": (0, 1, None, None, None, 2, None, None, 3),
+NOWHERE = 0  # the address of what nobody wants
+TARGETS = {  # what each result is, of MOTION; "" where nobody wants it
+    "rk4": MOTION,
+    "rk4-stage": ("q", "qd", *[""] * 5),
+    "ab4-round": ("q", "qd", "", "", "", "qdd", "", "", "tau"),
 }
 
 Rows = tuple[int, int, int]  # an address; the numbers from a state's row to the next, from a step's
@@ -61,7 +62,8 @@ class WindowOnGPU(Window):
     def write(self, name: str, step: int, source: int) -> None:
         """Lets a row be what stands at an address."""
         place, memory = self.place(name, step), self.memory
-        cuda.driver().copy(memory.number, place, source, self.bytes, memory.stream)
+        if self.bytes:
+            cuda.driver().copy(memory.number, place, source, self.bytes, memory.stream)
 
     def take(self, other: WindowOnGPU, step: int, names: Sequence[str] = MOTION) -> None:
         """Copies a step's row from another window."""
@@ -99,9 +101,12 @@ def marching(chain: Chain, step: Step) -> gpu.March:
     code, n = StepKernels(chain, step), chain.n
     takes = tuple((length,) for length in code.inputs.values())
     shapes = ((n,),) * len(TARGETS[step.method])
+    states, torque = STATES[step.method], len(STATE[step.method])
+    still = [*range(states, torque), *range(torque + len(step.torque), len(takes))]
     if step.method == "rk4-stage":
         shapes = (*shapes[:-1], (1,))  # its number
-    return gpu.March(code, takes, shapes, [(k, k) for k in range(STATES[step.method])])
+        still = [*range(states, len(takes))]  # the torque too: see ``_quickest``
+    return gpu.March(code, takes, shapes, [(k, k) for k in range(states)], still)
 
 
 @lru_cache(maxsize=64)
@@ -155,11 +160,11 @@ class IntegrationOnGPU(Integration):
             (self.memory.address(array), array.shape[-1], 0) for array in problem.given.values()
         ]
         self._constant: dict[Step, list[Rows]] = {}  # signals of a law that do not move
-        self._constants = len(self._sent)
+        self._lasting = len(self._sent)
         if window.every > 1:
             self._far = self._quickest()
             shape = problem.states, n
-            self._between = [self.memory.empty(shape, self.dtype.name) for _ in range(2)]
+            self._between = [self.memory.empty(shape, self.dtype.name) for _ in range(4)]
 
     def _quickest(self) -> Step:
         """What makes steps that leave no row: one of its stages four times, if that is the same."""
@@ -186,23 +191,27 @@ class IntegrationOnGPU(Integration):
             if step is None:
                 self._start(several)
                 continue
-            targets = [w.place(name, a + (name in MOTION[:2])) for name in MOTION]
+            targets = {name: w.place(name, a + (name in MOTION[:2])) for name in MOTION}
             self._launch(step, a, len(several), [w.place("q", a), w.place("qd", a)], targets)
         self._wait()
 
     def _advance_far(self, first: int, last: int) -> None:
         """Makes steps that are alike, of which only every so many has a row."""
-        w, between = self.window, [self.memory.address(array) for array in self._between]
+        w, places = self.window, [self.memory.address(array) for array in self._between]
+        state, between = places[:2], places[2:]  # a launch must not write where it reads
         for step in range(first, last, w.every):
             self.step = step
-            end, state = step + w.every, [w.place("q", step), w.place("qd", step)]
-            targets = [*between, w.place("qdd", step), w.place("tau", step)]
-            self._launch(self.rk4, step, 1, state, targets)
+            end, start = step + w.every, [w.place("q", step), w.place("qd", step)]
+            made = {name: w.place(name, step) for name in MOTION[2:]}
+            self._launch(self.rk4, step, 1, start, {"q": state[0], "qd": state[1], **made})
             for a in range(step + 1, end, LONGEST):
                 count = min(LONGEST, end - a)
                 reached = [w.place("q", end), w.place("qd", end)] if a + count == end else between
-                targets = [*reached, NOWHERE, NOWHERE]
-                self._launch(self._far, a, count, between, targets, count)
+                targets = dict(zip(MOTION[:2], reached, strict=True))
+                self._launch(self._far, a, count, state, targets, count)
+                state, between = between, state
+                if count == LONGEST:
+                    cuda.driver().wait(self.memory.number, self.memory.stream)
         self._wait()
 
     def _kind(self, step: int) -> Step | None:
@@ -219,10 +228,10 @@ class IntegrationOnGPU(Integration):
         first: int,
         count: int,
         state: Sequence[int],
-        targets: Sequence[int],
+        targets: Mapping[str, int],
         every: int = 1,
     ) -> None:
-        """Makes so many steps from the state at two addresses; MOTION goes to four others."""
+        """Makes so many steps from the state at two addresses; targets are those of MOTION."""
         problem, w, n = self.problem, self.window, self.problem.chain.n
         rows: list[Rows] = [(address, n, 0) for address in state]
         if step.method == "ab4-round":
@@ -235,7 +244,8 @@ class IntegrationOnGPU(Integration):
             rows.append(self._h)
         rows += self._torque(step, first, count) + self._given
         march = marching(problem.chain, step)
-        results = [NOWHERE if k is None else targets[k] for k in TARGETS[step.method]]
+        assert not any(rows[k][2] for k in march.still)
+        results = [targets.get(name, NOWHERE) for name in TARGETS[step.method]]
         where = self.dtype.name, self.memory.number, self.memory.stream
         march.launch(rows, results, problem.states, count, every, *where)
 
@@ -255,6 +265,7 @@ class IntegrationOnGPU(Integration):
 
     def fill(self, step: int) -> None:
         """Fills in tau and qdd of a row."""
+        self.memory.wait()
         w, k = self.window, self.window.row(step)
         period = self.problem.torque.period or 1
         if self.sampling and step % period:
@@ -299,7 +310,7 @@ class IntegrationOnGPU(Integration):
             if any(len(signal) > 1 for signal in signals):
                 return rows
             self._constant[step] = rows
-            self._constants = len(self._sent)
+            self._lasting = len(self._sent)
         return self._constant[step]
 
     def _from(self, rows: Rows, parts: int, c: float) -> Rows:
@@ -330,4 +341,4 @@ class IntegrationOnGPU(Integration):
     def _wait(self) -> None:
         """Lets go of what launches needed."""
         self.memory.wait()
-        del self._sent[self._constants :]
+        del self._sent[self._lasting :]

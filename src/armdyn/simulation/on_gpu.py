@@ -31,11 +31,13 @@ from armdyn.simulation.launches import (
     steps_alike,
 )
 from armdyn.simulation.results import Result
-from armdyn.simulation.run import Run
+from armdyn.simulation.run import SEGMENT, Run
 from armdyn.simulation.torques import Torque, check_shape, make_torque
 from armdyn.simulation.watch import NEVER, Limit, Watch, first_bad_row
 
 OnHost = Callable[[Any], np.ndarray]
+SHARE = 16  # of a card's memory, what the rows of a segment may take is one in so many
+LEAST = 16  # steps of a segment
 ELSEWHERE = "or arrays on the CPU"
 ARM = ("payload", "gravity", "parameters")  # what stands in place of the arm's own constants
 
@@ -69,7 +71,9 @@ def simulate_on_gpu(
     host = {name: on_host(values[name]) for name in ARM if name in values}
     given = arguments.given(robot.chain, {**dict.fromkeys(ARM), **host}, payload_frame, check)
     dtype = precision(values, memory)
-    state = {name: numbers(name, values[name], memory) for name in ("q0", "qd0") if name in values}
+    state = {name: values[name] for name in ("q0", "qd0") if name in values}
+    for name, value in state.items():
+        check_finite(name, value, memory)
     batch = arguments.batch_of(n, state, given)
     states = math.prod(batch)
     most = cuda.driver().memory(memory.number)
@@ -101,9 +105,12 @@ def simulate_on_gpu(
         if "qd0" not in state:
             state["qd0"] = memory.send(np.zeros(n))
         first = [memory.rows(x, (*batch, n), dtype.name).reshape(states, n) for x in state.values()]
-        run.begin(*first)
-        run.compile_time = time.perf_counter() - begun
-        return run.go(report)
+        try:
+            run.begin(*first)
+            run.compile_time = time.perf_counter() - begun
+            return run.go(report)
+        finally:
+            memory.wait()  # launches may be under way, and need the arrays that are let go here
 
 
 def refuse(tau: Any, integrator: str, limits: str, client: Any) -> None:
@@ -141,14 +148,13 @@ def precision(values: Mapping[str, Any], memory: Memory) -> np.dtype:
     return np.dtype("float32" if narrow else memory.widest)
 
 
-def numbers(name: str, value: Any, memory: Memory) -> Any:
-    """An array, if all its numbers are finite."""
-    if not finite(value, memory):
+def check_finite(name: str, value: Any, memory: Memory) -> None:
+    """Refuses an array of which a number is not."""
+    if not is_finite(value, memory):
         raise SimulationError(f"{name} is {shorten(value)}; expected finite numbers")
-    return value
 
 
-def finite(array: Any, memory: Memory) -> bool:
+def is_finite(array: Any, memory: Memory) -> bool:
     """Whether all numbers of an array are."""
     return bool(memory.names.isfinite(array).all())
 
@@ -159,7 +165,8 @@ def given_torque(
     """A torque in the memory of a GPU, or none."""
     if tau is None:
         return GivenOnGPU(memory.send(np.zeros((1, 1, n), dtype)), steps)
-    shape = tuple(numbers("tau", tau, memory).shape)
+    check_finite("tau", tau, memory)
+    shape = tuple(tau.shape)
     check_shape(shape, batch, steps, n)
     rows = memory.rows(tau, shape, dtype.name)
     axes = (math.prod(batch), *shape[-2:]) if len(shape) > 2 else (1, math.prod(shape[:-1]), n)
@@ -196,10 +203,12 @@ class RunOnGPU(Run):
         """Makes room for the rows, and what makes the steps."""
         problem, memory = self.problem, self.memory
         self.rows = w = WindowOnGPU(memory, problem, problem.steps, every=self.every)
+        room = cuda.driver().memory(memory.number) // SHARE
+        self.segment = max(LEAST, min(SEGMENT, room // max(len(MOTION) * w.bytes, 1)))
         if self.far:
             self.segment = max(1, self.segment // self.every) * self.every
         elif self.every > 1:
-            w = WindowOnGPU(memory, problem, self.segment)
+            w = WindowOnGPU(memory, problem, min(self.segment, problem.steps))
         self.integration = IntegrationOnGPU(problem, w, self.integrator)
         return w
 
@@ -207,7 +216,6 @@ class RunOnGPU(Run):
         """Sets the first row, and compiles what is needed to get on."""
         for name, array in (("q", q), ("qd", qd)):
             self.window.write(name, 0, self.memory.address(array))
-        self.memory.wait()
         self._fill(0)
 
     def on_host(self, row: Any) -> np.ndarray:
@@ -225,6 +233,7 @@ class RunOnGPU(Run):
             self.rows.take(self.window, step)
 
     def _look(self, first: int, last: int) -> int:
+        self.memory.wait()
         w, end = self.window, last
         rows = w.rows(first + 1, last + 1)
         if not self._is_finite(w, last):
@@ -241,7 +250,7 @@ class RunOnGPU(Run):
     def _is_finite(self, window: WindowOnGPU, step: int) -> bool:
         """Whether a row is; a state that is not finite never becomes so again."""
         k = window.row(step)
-        return finite(window.q[k], self.memory) and finite(window.qd[k], self.memory)
+        return is_finite(window.q[k], self.memory) and is_finite(window.qd[k], self.memory)
 
     def _closer_look(self, step: int) -> int:
         """The last step, after one that has a row, at which all states are finite."""

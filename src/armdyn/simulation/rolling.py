@@ -1,4 +1,6 @@
-"""Whether the stages of a Runge-Kutta step, one after the other, are the step to the last bit.
+"""Whether the stages of a Runge-Kutta step, one after the other, have its bits.
+
+All of them but the sign of a zero, which ``Terms.term`` does not look at.
 
 A kernel that repeats a stage is shorter than one of the whole step, and quicker. But ``place_fma``
 sees the products of one stage, or of all, and may fuse others into sums. So both programs are run

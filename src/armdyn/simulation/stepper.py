@@ -158,7 +158,10 @@ class Stepper:
         dtype = getattr(example, "dtype", None)
         if dtype is None or not hasattr(library, "device") or not library.has_numbers(example):
             return self._numbers
-        key = type(example), library.device(example), dtype
+        try:
+            key = type(example), library.device(example), dtype
+        except ShapeError:  # it lies on several devices
+            return self._numbers
         if key not in self._kept:
             made = tuple(library.like(numbers, example) for numbers in self._numbers)
             if not all(map(library.has_numbers, made)):  # it is traced all the same, by JAX
