@@ -120,7 +120,8 @@ class Kernel(OnDevices):
         Args:
             inputs: of each argument, the address of the first row on the device, and how many
                 numbers lie from a state's row to the next; 0: one row for all states.
-            outputs: where the rows of each result go, one after the other.
+            outputs: where the rows of each result go, one after the other; arguments, which may be
+                read again after results were stored, must not lie there.
             count: of the states.
             dtype: "float32" or "float64", of all numbers.
             device: its number, as the driver counts.
