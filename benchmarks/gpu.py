@@ -374,7 +374,7 @@ def main() -> int:
         print("mass_matrix float32 by states:", report["growth"])
         report["rk4"] = simulated(card, 2**20, 50 if asked.quick else 200)
         print("closed-loop RK4 steps:", report["rk4"], flush=True)
-        report["simulate"] = called(asked.device, 2**20, 50 if asked.quick else 200)
+        report["simulate"] = called(asked.device, 2**20, 50 if asked.quick else 1000)
         print("the same by simulate on tensors:", report["simulate"], flush=True)
     if asked.peers:
         report["peers, M states/s"] = measured(ARM, 2**20)
