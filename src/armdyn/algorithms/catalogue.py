@@ -53,7 +53,7 @@ walker_orin = Late("walker_orin")
 zomaya_morris = Late("zomaya_morris")
 
 SUMS = "angles of parallel joints summed"
-ANGLES = f"{SUMS}, by sines of the sums"
+ANGLES = "by sines of summed angles"
 FLAT = "bodies flat across their axes"
 BASE = "in base axes"
 DUAL = "on dual numbers"

@@ -28,23 +28,23 @@ def bias(arm: Arm, q: Sequence[Scalar], qd: Sequence[Scalar]) -> Row:
     return inverse_dynamics(arm, q, qd, [0] * arm.n)
 
 
-def rotations_by_sums(arm: Arm, q: Sequence[Scalar]) -> list[Rotation]:
+def rotations_by_sums(arm: Arm, q: Sequence[Scalar], R: Sequence[Rotation]) -> list[Rotation]:
     """R(phi) of each link, by the sine and cosine of phi; outside of sums R_i.
 
     Where the joints' sines and cosines are given in place of angles, those of sums follow from
     them by the addition theorem.
     """
     if any(isinstance(angle, tuple) for angle in q):
-        return summed_rotations(arm, q)
+        return summed_rotations(arm, q, R)
     found: list[Rotation] = []
     constant, phi = 0.0, 0  # the sum of the arm's own angles, and of the joints'
-    for i, R in enumerate(arm.rotations(q)):
-        own = q[i] if arm.revolute[i] else 0
+    for i in range(arm.n):
+        own, Cb = q[i] if arm.revolute[i] else 0, R[i].Cb
         if is_summed(arm, i):
-            constant, phi = arm.theta[i] + R.Cb * constant, own + R.Cb * phi
+            constant, phi = arm.theta[i] + Cb * constant, own + Cb * phi
             C, S = arm.turned(constant, phi)
-            R = Rotation(C, S, R.Cb * found[-1].Cb, R.Cb * found[-1].Sb)
+            found.append(Rotation(C, S, Cb * found[-1].Cb, Cb * found[-1].Sb))
         else:
             constant, phi = arm.theta[i], own
-        found.append(R)
+            found.append(R[i])
     return found

@@ -20,6 +20,8 @@ from armdyn.algorithms.newton_euler import Motion, accelerator, carried, times, 
 from armdyn.chain.arm import Arm
 from armdyn.spatial import Z_AXIS, ZERO, Rotation, Row, Scalar
 
+Summed = Callable[[Arm, Sequence[Scalar], Sequence[Rotation]], Sequence[Rotation]]  # R(phi) of R
+
 
 def inverse_dynamics(
     arm: Arm, q: Sequence[Scalar], qd: Sequence[Scalar], qdd: Sequence[Scalar]
@@ -33,11 +35,11 @@ def bias(arm: Arm, q: Sequence[Scalar], qd: Sequence[Scalar]) -> Row:
     return inverse_dynamics(arm, q, qd, [0] * arm.n)
 
 
-def summed_rotations(arm: Arm, q: Sequence[Scalar]) -> list[Rotation]:
+def summed_rotations(arm: Arm, q: Sequence[Scalar], R: Sequence[Rotation]) -> list[Rotation]:
     """R(phi) of each link, by the addition theorem; outside of sums R_i."""
     found: list[Rotation] = []
-    for i, R in enumerate(arm.rotations(q)):
-        found.append(turned_on(found[-1], R) if is_summed(arm, i) else R)
+    for i in range(arm.n):
+        found.append(turned_on(found[-1], R[i]) if is_summed(arm, i) else R[i])
     return found
 
 
@@ -46,15 +48,15 @@ def motion(
     q: Sequence[Scalar],
     qd: Sequence[Scalar],
     qdd: Sequence[Scalar],
-    rotations: Callable[[Arm, Sequence[Scalar]], Sequence[Rotation]] = summed_rotations,
+    rotations: Summed = summed_rotations,
 ) -> list[Motion]:
     """The motion of each link; gravity enters as an upward acceleration of the base."""
-    R, s, turns = arm.rotations(q), arm.shifts(q), rotations(arm, q)
+    R, s = arm.rotations(q), arm.shifts(q)
     w, wd, a = ZERO, ZERO, -arm.gravity
     U, ww = accelerator(w, wd)
     w_0, wd_0, Q, Qd = w, wd, 0, 0
     links = []
-    for i, turn in enumerate(turns):
+    for i, turn in enumerate(rotations(arm, q, R)):
         a = R[i].down(a + times(U, s[i]))
         if is_summed(arm, i):
             Q, Qd = R[i].Cb * Q, R[i].Cb * Qd
