@@ -28,6 +28,8 @@ from armdyn.program.text import OPS, Text
 WHOLE = 4500  # instructions and stores up to which a program stays one function
 SHORT = 600  # instructions up to which the kernel for many states too begins with long chains:
 # beyond, more values wait than there are registers
+NARROW = 16  # numbers of an argument up to which it is loaded before anything else: later loads
+# wait for the stores before them, but many at once fill the registers
 PART = 250  # instructions, stores and loads a function, beyond
 GROUP = 64  # sines and cosines that are computed together at most, for all wait on the stack
 RUN = 64  # neighbouring constants from which on they are copied from a table
@@ -159,12 +161,8 @@ class Writer:
     def part(self, i: int, text: Text, between: Sequence[str] = ()) -> None:
         """Append the instructions of part i, with others dealt out evenly between them."""
         values: dict[int, str] = {}
-        if len(self.parts) > 1 and self.lanes > 1 and i == 0:
-            for k in range(sum(self.program.inputs.values())):
-                if k not in values:
-                    before = set(values)
-                    self._load(text, values, k)
-                    self._set_aside(text, values, [j for j in values if j not in before])
+        if self.lanes > 1 and i == 0:
+            self._load_early(text, values)
         made: list[int] = []
         for store in self.stores.get(-1, ()) if i == 0 else ():
             self._store(text, values, store)
@@ -240,6 +238,17 @@ class Writer:
 
     def _slot(self, text: Text, k: int) -> str:
         return text.emit(f"getelementptr {self.type}, ptr %scratch, i64 {self.slots[k]}")
+
+    def _load_early(self, text: Text, values: dict[int, str]) -> None:
+        """Narrow arguments, or all where they wait in the scratch array; others when first used."""
+        first = 0
+        for length in self.program.inputs.values():
+            for k in range(first, first + length):
+                if k not in values and (length <= NARROW or len(self.parts) > 1):
+                    before = set(values)
+                    self._load(text, values, k)
+                    self._set_aside(text, values, [j for j in values if j not in before])
+            first += length
 
     def _load(self, text: Text, values: dict[int, str], k: int) -> None:
         """An input, a vector over the states, and those that are loaded together with it."""
