@@ -166,7 +166,6 @@ def test_threads_launch_side_by_side(fake):
     assert len(fake.modules) == 2
 
 
-@pytest.mark.filterwarnings("ignore:os.fork")  # of JAX, if another test imported it
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
 def test_a_forked_process_says_that_it_cannot_use_the_gpu(fake):
     made, q = doubling(), np.ones((5, 3))
