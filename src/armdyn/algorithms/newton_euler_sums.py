@@ -36,7 +36,7 @@ def bias(arm: Arm, q: Sequence[Scalar], qd: Sequence[Scalar]) -> Row:
 
 
 def summed_rotations(arm: Arm, q: Sequence[Scalar], R: Sequence[Rotation]) -> list[Rotation]:
-    """R(phi) of each link, by the addition theorem; outside of sums R_i."""
+    """R(phi) of each link, made of the R_i by the addition theorem; outside of sums R_i."""
     found: list[Rotation] = []
     for i in range(arm.n):
         found.append(turned_on(found[-1], R[i]) if is_summed(arm, i) else R[i])

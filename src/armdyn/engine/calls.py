@@ -189,9 +189,8 @@ class CarefulPath:
         self.takes = tuple(argument.shape for argument in arguments.values())
         self.shapes = shapes
         self._meanings = [argument.meaning for argument in arguments.values()]
-        self.table = (
-            c_size_t * (2 * len(KINDS))
-        )()  # addresses of KINDS in float64, then in float32
+        Addresses = c_size_t * (2 * len(KINDS))  # of float64, then of float32
+        self.table = Addresses()
         given, told = (sum(map(math.prod, numbers)) for numbers in (self.takes, shapes))
         self.nanoseconds = 2 * given + told / 2  # a state
         # More states than these outgrow the caches, in float64 and in float32. Where most of the
