@@ -26,10 +26,9 @@ from armdyn.program.sincos import Format, Lanes, literal
 from armdyn.program.text import OPS, Text
 
 WHOLE = 4500  # instructions and stores up to which a program stays one function
-SHORT = 600  # instructions up to which the kernel for many states too begins with long chains:
-# beyond, more values wait than there are registers
-NARROW = 16  # numbers of an argument up to which it is loaded before anything else: later loads
-# wait for the stores before them, but many at once fill the registers
+SHORT = 600  # instructions up to which the kernel for many states too begins with long chains,
+# and loads arguments when they are first used: beyond, more values wait than there are registers
+NARROW = 16  # numbers of an argument up to which a longer kernel loads it before anything else
 PART = 250  # instructions, stores and loads a function, beyond
 GROUP = 64  # sines and cosines that are computed together at most, for all wait on the stack
 RUN = 64  # neighbouring constants from which on they are copied from a table
@@ -104,8 +103,8 @@ class Writer:
         self.arguments = [f"%a{i}" for i in range(len(program.inputs))]  # their pointers' names
         self.results = [f"%r{i}" for i in range(len(self.sizes))]
         self.names = self.arguments + self.results
-        arranged = lanes == 1 or len(program.instructions) <= SHORT
-        self.parts = cut(program, longest_chain_first if arranged else None)
+        self.short = len(program.instructions) <= SHORT
+        self.parts = cut(program, longest_chain_first if lanes == 1 or self.short else None)
         self.areas = Areas(program, form, lanes, width)
         self.constant_stores: list[Store] = []  # of constants alone, dealt out to all parts
         self.stores = self._stores()
@@ -240,11 +239,11 @@ class Writer:
         return text.emit(f"getelementptr {self.type}, ptr %scratch, i64 {self.slots[k]}")
 
     def _load_early(self, text: Text, values: dict[int, str]) -> None:
-        """Narrow arguments, or all where they wait in the scratch array; others when first used."""
-        first = 0
+        """All arguments where they wait in the scratch array; else narrow ones of long kernels."""
+        first, narrow = 0, 0 if self.short else NARROW
         for length in self.program.inputs.values():
             for k in range(first, first + length):
-                if k not in values and (length <= NARROW or len(self.parts) > 1):
+                if k not in values and (length <= narrow or len(self.parts) > 1):
                     before = set(values)
                     self._load(text, values, k)
                     self._set_aside(text, values, [j for j in values if j not in before])

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 from armdyn.program.program import Op, Program
 
-ISSUES = 4  # instructions begun in a cycle; 2 to 4 differ little
+ISSUES = 6  # instructions begun in a cycle; 4 to 8 differ little
 CYCLES = {  # from operands to result, about those of current processors
     Op.FMA: 4,
     Op.MUL: 4,
