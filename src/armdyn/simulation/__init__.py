@@ -63,8 +63,8 @@ def simulate(
 
     It runs where the initial state lies: arrays of torch, JAX, CuPy, or of a library that has
     DLPack, are answered with arrays of that library on the same device. On a GPU, which computes
-    the same bits but for the sign of a zero, the integrators are ``ab4`` and ``rk4``, torques come
-    from arrays or controllers, and no limit stops a motion. There are no gradients:
+    the same bits, the integrators are ``ab4`` and ``rk4``, torques come from arrays or controllers,
+    and no limit stops a motion. There are no gradients:
     ``robot.stepper`` has them.
 
     Ctrl-C raises KeyboardInterrupt; its ``result`` is what was computed until then.

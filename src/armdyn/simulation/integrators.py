@@ -62,8 +62,8 @@ class RungeKutta:
     def stage(self, rate: Rate, h: Any, zero: Any, state: Staged) -> Staged:
         """One stage of a step of length h: as many of them as there are weights are ``step``.
 
-        It holds for methods whose stages look at the last one alone, and gives the bits of
-        ``step``. ``zero`` is -0, to which a number is added without a change.
+        It holds for methods whose stages look at the last one alone. ``zero`` is -0, to which a
+        number is added without a change. After the next state stand qdd and tau of this stage.
         """
         q, qd, x, v, moves, kicks, number = state
         last = len(self.weights) - 1
@@ -79,7 +79,7 @@ class RungeKutta:
             found = [select_lt(number[0], last - 0.5, *pair) for pair in pairs]
             return np.array(found, dtype=object)
 
-        qdd, _ = rate(0, x, v)
+        qdd, tau = rate(0, x, v)
         a, b = of_this_stage([row[-1] for row in self.rows[1:]]), of_this_stage(self.weights)
         moves, kicks = moves + b * v, kicks + b * qdd
         x = q + h * unless_last(a * v, moves)
@@ -93,6 +93,8 @@ class RungeKutta:
             unless_last(moves, none),
             unless_last(kicks, none),
             unless_last(number + 1, 0 * number),
+            qdd,
+            tau,
         )
 
 

@@ -1,7 +1,7 @@
 """The steps of ``ab4`` and ``rk4`` on a GPU, in launches during which states stay in registers.
 
-A kernel repeats the program that the processor repeats, so states have the same bits on both; but
-for the sign of a zero, where it repeats a stage of a step instead (``rolling``).
+A kernel repeats the program that the processor repeats, or the stage of which that is made: so
+states have the same bits on both.
 """
 
 from __future__ import annotations
@@ -20,7 +20,6 @@ from armdyn.engine import calls, cuda, gpu
 from armdyn.simulation.controllers import LAWS
 from armdyn.simulation.integration import PAST, Integration, Problem, Window
 from armdyn.simulation.integrators import RK4
-from armdyn.simulation.rolling import stages_are_the_step
 from armdyn.simulation.step import STATE, Step, StepKernels
 from armdyn.simulation.torques import ALL, Torque
 
@@ -167,16 +166,13 @@ class IntegrationOnGPU(Integration):
             self._between = [self.memory.empty(shape, self.dtype.name) for _ in range(4)]
 
     def _quickest(self) -> Step:
-        """What makes steps that leave no row: one of its stages four times, if that is the same."""
+        """What makes steps that leave no row: one of its stages, where the torque stands still."""
         problem, torque = self.problem, self.problem.torque
         if isinstance(torque, GivenOnGPU):
             still = torque.length == 1
         else:
             still = all(len(signal) == 1 for signal in torque.signals(np.zeros(2)))
-        stage = problem.step("rk4-stage", torque.law)
-        if still and not self.sampling and stages_are_the_step(problem.chain, self.rk4, stage):
-            return stage
-        return self.rk4
+        return problem.step("rk4-stage", torque.law) if still and not self.sampling else self.rk4
 
     # Steps --------------------------------------------------------------------------------------
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from types import MappingProxyType
 from typing import Any
@@ -23,6 +23,7 @@ from armdyn.quantities import sizes
 from armdyn.quantities.tasks import Task, formula
 from armdyn.simulation.controllers import LAWS
 from armdyn.simulation.integrators import AB4, RK4, midpoint_iterated, midpoint_step
+from armdyn.simulation.stages import CARRIED, RATES, first_results, joined
 from armdyn.spatial import Scalar, select_lt
 
 Vector = np.ndarray  # of n traced scalars
@@ -35,6 +36,7 @@ NODES: dict[str, tuple[float, ...]] = {  # fractions of a step at which the torq
     "ab4-round": (0,),
     "rk4": (0, 1 / 2, 1),
     "rk4-stage": (0,),
+    "rk4-stage-rates": (0,),
     "midpoint": (1 / 2,),
     "momentum": (),
 }
@@ -43,13 +45,13 @@ STATE = {  # what a step takes besides the torque
     "ab4": ("q", "qd", "qd1", "qd2", "qd3", "qdd1", "qdd2", "qdd3", "h"),
     "ab4-round": ("q", "qd", "qd1", "qd2", "qd3", "qdd1", "qdd2", "qdd3", "h"),
     "rk4": ("q", "qd", "h"),
-    "rk4-stage": ("q", "qd", "x", "v", "moves", "kicks", "number", "h", "zero"),
+    **dict.fromkeys(("rk4-stage", "rk4-stage-rates"), (*CARRIED, "h", "zero")),
     "midpoint": ("q", "qd", "p", "v", "change", "going", "h"),
     "momentum": ("q", "qd"),
 }
+OF_STAGES = ("rk4", "rk4-stage")
 NUMBERS = ("h", "change", "going", "number", "zero")  # all others have n elements
 GAINS = ("kp", "kd")
-RATES = ("qd_ref", "qdd_ref")  # of what a law follows; zero where that is a position
 
 
 @dataclass(frozen=True)
@@ -59,7 +61,8 @@ class Step:
     Attributes:
         method: ``ab4``, ``rk4``, ``midpoint``: a step; ``ab4-round``: one with all that the next
             one takes among its results; ``rk4-stage``: a quarter of one, see
-            ``RungeKutta.stage``; ``control``: the torque of a law alone; ``momentum``: p = M(q) qd.
+            ``RungeKutta.stage``; ``rk4-stage-rates``: the same with qdd and tau, of which both
+            are made; ``control``: the torque of a law alone; ``momentum``: p = M(q) qd.
         law: a name of LAWS, computed within the step; None: the torque is an argument.
         friction: whether the joints have their friction.
         sampled: whether a law's torque is that of the step's beginning throughout; what is given
@@ -111,22 +114,46 @@ class StepKernels(Kernels):
         self.step = step
 
     @property
+    def name(self) -> str:
+        """What the program is called."""
+        return f"{self.step.method} {self.step.law or 'tau'}"
+
+    @property
     def inputs(self) -> dict[str, int]:
         """How many numbers each argument of the program has."""
         step, n = self.step, self.chain.n
         lengths = {name: 1 if name in NUMBERS else n for name in STATE[step.method]}
         return lengths | {f"{name}@{c}": n for name, c in step.torque} | sizes(n, step.given)
 
+    @property
+    def program(self) -> Program:
+        """The final program, traced at first need."""
+        if self._program is None and self.step.method in OF_STAGES:
+            self._program = self._of(self._stage().program)
+        return super().program
+
+    def _stage(self) -> StepKernels:
+        """What stages are made of, and steps that consist of them."""
+        stage = replace(self.step, method="rk4-stage-rates", alone=False)
+        return StepKernels(self.chain, stage)
+
+    def _of(self, stage: Program) -> Program:
+        """The step's program, of that of its stage."""
+        if self.step.method == "rk4-stage":
+            return first_results(stage, self.name, len(CARRIED))
+        step = joined(stage, self.name, self.inputs, RK4.nodes)
+        return first_results(step, self.name, 2) if self.step.alone else step
+
     def trace(self) -> Program:
-        """The step's program."""
-        step, n = self.step, self.chain.n
+        """The step's program without unused instructions, before any other pass."""
+        if self.step.method in OF_STAGES:
+            return self._of(self._stage().trace())
+        step = self.step
 
         def text(*values: list[Scalar]) -> tuple[list[Scalar], ...]:
             vectors = iter([np.array(value, dtype=object) for value in values])
             state = [next(vectors) for _ in STATE[step.method]]
             signals = {at: next(vectors) for at in step.torque}
-            if step.alone:
-                signals |= {(name, None): np.zeros(n, dtype=object) for name in RATES}
             given = dict(zip(step.given, vectors, strict=True))
             model = Model(self.chain, step.friction, given, step.payload_frame)
 
@@ -146,7 +173,7 @@ class StepKernels(Kernels):
             results = TEXTS[step.method](model, torque, step, *state)
             return tuple(result.tolist() for result in results)
 
-        return drop_unused(record(text, self.inputs, f"{step.method} {step.law or 'tau'}"))
+        return drop_unused(record(text, self.inputs, self.name))
 
 
 class Model:
@@ -241,21 +268,17 @@ def _ab4_round(model: Model, torque: TorqueAt, step: Step, q: Vector, *rest: Vec
     return next_q, next_qd, qd, qd1, qd2, qdd, qdd1, qdd2, *tau
 
 
-def _rk4(model: Model, torque: TorqueAt, step: Step, q: Vector, qd: Vector, h: Vector) -> Vectors:
-    results = RK4.step(partial(model.rate, torque), h, q, qd)
-    if step.alone:
-        return model.clamped_state(*results[:2]) if step.clamped else results[:2]
-    return _without_given_torque(step, results)
-
-
 def _rk4_stage(model: Model, torque: TorqueAt, step: Step, *given: Vector) -> Vectors:
     *state, h, zero = given
-    return RK4.stage(partial(model.rate, torque), h, zero, tuple(state))
+    results = RK4.stage(partial(model.rate, torque), h, zero, tuple(state))
+    if step.clamped:
+        results = (*model.clamped_state(*results[:2]), *results[2:])
+    return _without_given_torque(step, results)
 
 
 def _without_given_torque(step: Step, results: Vectors) -> Vectors:
     """The results less the torque where that was given and is not to be handed on."""
-    return results if step.law or step.sampled else results[:3]
+    return results if step.law or step.sampled else results[:-1]
 
 
 SLOW = 1e-6  # [rad/s], the least that changes are relative to
@@ -310,7 +333,6 @@ TEXTS: dict[str, Callable[..., Vectors]] = {
     "momentum": _momentum,
     "ab4": _ab4,
     "ab4-round": _ab4_round,
-    "rk4": _rk4,
-    "rk4-stage": _rk4_stage,
+    "rk4-stage-rates": _rk4_stage,
     "midpoint": _midpoint,
 }
