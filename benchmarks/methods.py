@@ -34,8 +34,9 @@ from armdyn.chain import Chain
 from armdyn.counting.tapes import StageTape
 from armdyn.engine import jit
 from armdyn.program import drivers, tape
+from armdyn.program.fma import place_fma
 from armdyn.program.interpreter import evaluate
-from armdyn.program.passes import drop_unused, place_fma
+from armdyn.program.passes import drop_unused
 from armdyn.program.program import TABLES, Instruction, Op, Program
 
 SIZES = (5, 7, 10, 13, 16, 20, 25, 30, 40, 50, 60, 80, 100)

@@ -14,8 +14,8 @@ from armdyn import Chain, export
 from armdyn.errors import ExportError
 from armdyn.program import rounding
 from armdyn.program.c import PART, Function, literal
+from armdyn.program.fma import place_fma
 from armdyn.program.interpreter import evaluate
-from armdyn.program.passes import place_fma
 from armdyn.program.program import Instruction, Op, Program
 from armdyn.program.tape import record
 from armdyn.quantities import QUANTITIES

@@ -13,9 +13,9 @@ import pytest
 import armdyn
 from armdyn import Chain
 from armdyn.errors import ExportError
+from armdyn.program.fma import place_fma
 from armdyn.program.interpreter import evaluate
 from armdyn.program.javascript import PART, Function, literal, string
-from armdyn.program.passes import place_fma
 from armdyn.program.program import Instruction, Op, Program
 from armdyn.program.tape import record
 from armdyn.quantities import find

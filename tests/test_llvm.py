@@ -13,8 +13,8 @@ import armdyn
 from armdyn import Chain
 from armdyn.engine import jit
 from armdyn.program import drivers, llvm
+from armdyn.program.fma import place_fma
 from armdyn.program.interpreter import evaluate
-from armdyn.program.passes import place_fma
 from armdyn.program.tape import record, sqrt
 from armdyn.quantities.tasks import Task, program
 from armdyn.spatial import select_lt, sincos

@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 from armdyn import Chain
 from armdyn.algorithms import newton_euler
 from armdyn.errors import ShapeError, TraceError
+from armdyn.program.fma import place_fma
 from armdyn.program.interpreter import evaluate
-from armdyn.program.passes import cost, drop_unused, place_fma
+from armdyn.program.passes import cost, drop_unused
 from armdyn.program.program import Instruction, Op, Program
 from armdyn.program.tape import Tape, record, sqrt
 from armdyn.quantities.tasks import Task, program
@@ -223,6 +224,9 @@ def test_other_numbers_run_through_the_interpreter():
         assert abs(exact - mpmath.sqrt(2)) < mpmath.mpf("1e-49")
 
 
+MAGIC = 1.5 * 2.0**52
+
+
 def bits(numbers):
     return np.array(numbers, float).view("u8").tolist()
 
@@ -314,6 +318,15 @@ def test_dropping_what_is_unused_changes_nothing(chain):
         (lambda a, b, c: [a * b + c, sincos(a * b)[0]], {"mul": 1, "add": 1, "sin": 1}),
         (lambda a, b, c: [a * b + b * c, b * c + a], {"mul": 1, "fma": 2}),
         (lambda a, b, c: [a * b + b * c, b * c], {"mul": 1, "fma": 1}),
+        (lambda a, b, c: [(a * b + b * c) + c], {"fma": 2}),  # a sum of products waits for another
+        (lambda a, b, c: [(a * b - b * c) - (a * a - c * c)], {"mul": 1, "neg": 2, "fma": 3}),
+        (lambda a, b, c: [c - (a * b - (b * c - a * a))], {"neg": 1, "fma": 3}),
+        (lambda a, b, c: [(a * b + b * c) + a * b], {"mul": 1, "fma": 2}),  # the same one twice
+        (lambda a, b, c: [x * x + a for x in [a * b + b * c]], {"mul": 1, "fma": 2}),  # a factor
+        (
+            lambda a, b, c: [x + c for x in [a * b + b * c]] + [a * b + b * c],
+            {"mul": 1, "fma": 1, "add": 1},
+        ),
     ],
 )
 def test_an_fma_takes_in_no_product_that_is_computed_anyway(function, left):
@@ -321,6 +334,42 @@ def test_an_fma_takes_in_no_product_that_is_computed_anyway(function, left):
     fused = place_fma(made)
     assert operations(fused) == left
     assert len(fused.instructions) <= len(made.instructions)
+    numbers = [3.0, 5.0, 7.0]  # whole: no rounding
+    if "sin" not in left:
+        assert evaluate(fused, {"x": numbers}) == function(*numbers)
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda a, b, c: [(a * b + MAGIC) - MAGIC],  # a b, rounded to a whole number
+        lambda a, b, c: [((a + b) - a) - b],  # what their sum has lost
+        lambda a, b, c: [(((a + b) - a) - b) + c * c],
+    ],
+)
+def test_what_is_no_product_is_added_in_the_order_of_recording(function):
+    """So that what is there for the sake of rounding stays, in a function that a user records."""
+    numbers = [1e9 / 3, 1 / 7, 0.1]
+    fused = place_fma(record(lambda x: function(*x), {"x": 3}))
+    (found,), (plain,) = evaluate(fused, {"x": numbers}), function(*numbers)
+    assert plain and found == pytest.approx(plain, rel=1e-6, abs=1e-15)
+
+
+SUMS_OF_PRODUCTS = st.recursive(
+    st.tuples(st.just("*"), st.integers(0, 3), st.integers(0, 3)) | st.integers(0, 3),
+    lambda terms: st.tuples(st.sampled_from("+-"), terms, terms),
+    max_leaves=12,
+)
+
+
+@given(
+    trees=st.lists(SUMS_OF_PRODUCTS, min_size=1, max_size=4), x=st.tuples(*[st.integers(-9, 9)] * 4)
+)
+def test_sums_of_products_have_their_values_with_fma(trees, x):
+    """Of small whole numbers, of which nothing is rounded."""
+    x = [float(number) for number in x]
+    fused = place_fma(record(lambda x: [value(tree, x) for tree in trees], {"x": 4})).check()
+    assert evaluate(fused, {"x": x}) == [value(tree, x) for tree in trees]
 
 
 def test_newton_euler_cost_grows_by_the_same_amount_per_link():

@@ -9,7 +9,7 @@ import armdyn
 from armdyn import Chain
 from armdyn.engine import jit
 from armdyn.program import drivers
-from armdyn.program.passes import place_fma
+from armdyn.program.fma import place_fma
 from armdyn.quantities.tasks import Task, program
 
 POINTERS = ctypes.POINTER(ctypes.c_void_p)

@@ -14,8 +14,9 @@ from armdyn.counting import count
 from armdyn.errors import TraceError
 from armdyn.program import llvm, rounding, tape
 from armdyn.program.c import Function
+from armdyn.program.fma import place_fma
 from armdyn.program.interpreter import evaluate
-from armdyn.program.passes import cost, drop_unused, place_fma, unroll
+from armdyn.program.passes import cost, drop_unused, unroll
 from armdyn.program.program import TABLES, Instruction, Op, Program
 from armdyn.program.sincos import FORMATS
 from armdyn.program.tables import Products, Solution, runs

@@ -10,9 +10,10 @@ import pytest
 from armdyn import Chain, MethodError, TraceError, load, robots
 from armdyn.program import tape
 from armdyn.program.adjoints import vjp
+from armdyn.program.fma import place_fma
 from armdyn.program.interpreter import evaluate
 from armdyn.program.jacobians import jacobian
-from armdyn.program.passes import cost, place_fma, unroll
+from armdyn.program.passes import cost, unroll
 from armdyn.program.program import Instruction, Op, Program
 from armdyn.program.tables import Products
 from armdyn.program.tangents import jvp

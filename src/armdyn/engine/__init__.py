@@ -16,7 +16,7 @@ from armdyn.algorithms.catalogue import registered
 from armdyn.chain import Chain
 from armdyn.engine import cache, calls, forks, jit, processor  # noqa: F401  forks acts by itself
 from armdyn.errors import ArmdynError, warn
-from armdyn.program.passes import place_fma
+from armdyn.program.fma import place_fma
 from armdyn.program.program import Program
 from armdyn.quantities import ARGUMENTS
 from armdyn.quantities.tasks import Task, arguments, program, shapes

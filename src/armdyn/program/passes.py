@@ -1,4 +1,4 @@
-"""Passes, each ``Program -> Program``: they change no value, but for the roundings that fma saves.
+"""Passes, each ``Program -> Program``: they change no value.
 
 Equal terms are shared, and constants folded, before any pass: while the tape records them.
 """
@@ -64,43 +64,6 @@ def drop_unused(program: Program) -> Program:
             instructions.append(Instruction(op, tuple([place[arg] for arg in args]), value))
     outputs = tuple(place[k] for k in program.outputs)
     return replace(program, instructions=tuple(instructions), outputs=outputs)
-
-
-def place_fma(program: Program) -> Program:
-    """Make a product and the sum it enters one fma, rounded once.
-
-    A sum takes in the product that the fewest sums need, the later one if there are two such;
-    a product that is wanted for anything but sums is left to be computed anyway, and taken in by
-    no one. A table is told to do so by itself.
-    """
-    code = program.instructions
-    uses = [0] * len(code)
-    for op, args, _ in code:
-        weight = 1 if op is Op.ADD or op is Op.SUB else len(code)
-        for arg in args:
-            uses[arg] += weight
-    for k in program.outputs:
-        uses[k] += len(code)
-    fused = Rewriter(program)
-    for k, (op, args, value) in enumerate(code):
-        if isinstance(value, Loop):
-            there = [fused.place[arg] for arg in args]
-            fused.place[k] = fused.append(op, *there, value=replace(value, fused=True))
-            continue
-        free = [a for a in args if code[a].op is Op.MUL and uses[a] < len(code)]
-        if op not in (Op.ADD, Op.SUB) or not free:
-            fused.copy(k)
-            continue
-        product = min(free, key=lambda a: (uses[a], -a))
-        left, right = (fused.place[a] for a in code[product].args)
-        if product == args[0]:
-            other = fused.place[args[1]]
-            other = fused.append(Op.NEG, other) if op is Op.SUB else other
-        else:
-            other = fused.place[args[0]]
-            left = fused.append(Op.NEG, left) if op is Op.SUB else left
-        fused.place[k] = fused.append(Op.FMA, left, right, other)
-    return drop_unused(fused.finish())
 
 
 def unroll(program: Program, below: float = math.inf) -> Program:

@@ -1,0 +1,103 @@
+"""Products and the sums they enter, as fma: one instruction and one rounding for two."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import NamedTuple
+
+from armdyn.program.order import CYCLES
+from armdyn.program.passes import Rewriter, drop_unused
+from armdyn.program.program import Op, Program, Value
+from armdyn.program.tables import Loop
+
+SUMS = (Op.ADD, Op.SUB)
+
+
+class Product(NamedTuple):
+    """A term of a sum that is not computed by itself."""
+
+    left: int  # its factors, in the new program
+    right: int
+    is_subtracted: bool
+    sums: int  # that want it
+
+    def turned(self) -> Product:
+        """The same with the other sign."""
+        return self._replace(is_subtracted=not self.is_subtracted)
+
+
+class Fuser(Rewriter):
+    """A program as it is copied; ``ready[k]`` is the cycle at which its new value k is there."""
+
+    def __init__(self, program: Program) -> None:
+        super().__init__(program)
+        self.ready: list[int] = []
+
+    def append(self, op: Op, *args: int, value: Value = None) -> int:
+        """Where the instruction stands, appended now if it is new."""
+        k = super().append(op, *args, value=value)
+        if k == len(self.ready):
+            begun = max((self.ready[arg] for arg in args), default=0)
+            self.ready.append(begun + CYCLES.get(op, 0))
+        return k
+
+    def signed(self, k: int, negative: bool) -> int:
+        """The value k of the new program, or what is as far on the other side of zero."""
+        return self.append(Op.NEG, k) if negative else k
+
+    def taken_in(self, products: Iterable[Product], total: int) -> int:
+        """The total with all products added."""
+        for left, right, is_subtracted, _ in sorted(products, key=self._turn):
+            total = self.append(Op.FMA, self.signed(left, is_subtracted), right, total)
+        return total
+
+    def summed(self, products: Iterable[Product]) -> int:
+        """Products alone, added up."""
+        first, *others = sorted(products, key=self._turn)
+        total = self.append(Op.MUL, first.left, first.right)
+        return self.taken_in(others, self.signed(total, first.is_subtracted))
+
+    def _turn(self, product: Product) -> tuple[int, int]:
+        """What is smaller, comes first: what many sums begin with they may share; then by time."""
+        return -product.sums, max(self.ready[product.left], self.ready[product.right])
+
+
+def place_fma(program: Program) -> Program:
+    """Make products and the sums they enter fma. A table is told to do so by itself.
+
+    A product that sums alone want is taken in by each of them. A sum of nothing but products, if
+    it is a term of one sum and nothing else, waits for that one, which takes in its products:
+    begun by itself, it would cost an instruction more. Other terms are added as recorded, each
+    rounded as it was.
+    """
+    code = program.instructions
+    sums, others = [0] * len(code), [0] * len(code)  # that want a value
+    for op, args, _ in code:
+        for arg in args:
+            (sums if op in SUMS else others)[arg] += 1
+    for k in program.outputs:
+        others[k] += 1
+    made = Fuser(program)
+    waiting: dict[int, list[Product]] = {}  # the products of values that are not computed
+    for k, (op, args, value) in enumerate(code):
+        there = [made.place[arg] for arg in args]
+        if isinstance(value, Loop):
+            made.place[k] = made.append(op, *there, value=replace(value, fused=True))
+        elif op is Op.MUL and not others[k]:
+            waiting[k] = [Product(there[0], there[1], False, sums[k])]
+        elif op in SUMS and not waiting.keys().isdisjoint(args):
+            first, second = (waiting.get(arg, []) for arg in args)
+            if op is Op.SUB:
+                second = [each.turned() for each in second]
+            if not first:
+                made.place[k] = made.taken_in(second, there[0])
+            elif not second:
+                made.place[k] = made.taken_in(first, made.signed(there[1], op is Op.SUB))
+            elif sums[k] == 1 and not others[k]:
+                waiting[k] = first + second
+            else:
+                made.place[k] = made.summed(first + second)
+        else:
+            made.copy(k)
+    return drop_unused(made.finish())
