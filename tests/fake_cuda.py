@@ -96,6 +96,7 @@ class FakeCuda:
 
     def __init__(self, devices=1, shared=227 * 1024):
         self.devices, self.shared_limit = devices, shared
+        self.multiprocessors = 1
         self.memories = [Memory() for _ in range(devices)]
         self.launches, self.fault, self.lost = [], None, 0
         self.modules, self.functions = [], {}  # PTX texts; of functions, the bytes they may have
@@ -158,7 +159,8 @@ class FakeCuda:
         ctypes.memmove(text, f"fake {device}\0".encode(), len(f"fake {device}") + 1)
 
     def _cuDeviceGetAttribute(self, found, which, device):
-        found[0] = {cuda.OPT_IN: self.shared_limit}.get(which, 0)
+        known = {cuda.OPT_IN: self.shared_limit, cuda.MULTIPROCESSORS: self.multiprocessors}
+        found[0] = known.get(which, 0)
 
     def _cuDeviceTotalMem_v2(self, found, device):
         found[0] = 2**31

@@ -122,6 +122,15 @@ def logical_not(x):
     return ~x
 
 
+def bitwise(a, b, c, table):
+    """Any function of three bits: the table has a bit for each of their eight values."""
+    found = np.zeros_like(a)
+    for place in range(8):
+        chosen = [x if place >> k & 1 else ~x for k, x in enumerate((c, b, a))]
+        found |= np.where(table >> place & 1, chosen[0] & chosen[1] & chosen[2], 0)
+    return found
+
+
 RULES = {
     "add": np.add,
     "sub": np.subtract,
@@ -142,6 +151,7 @@ RULES = {
     "or": np.bitwise_or,
     "xor": np.bitwise_xor,
     "not": logical_not,
+    "lop3": bitwise,
     "mov": np.copy,
     "shf.l": funnel_left,
     "shf.r": funnel_right,

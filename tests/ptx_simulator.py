@@ -67,6 +67,7 @@ class Run:
         self.tid = np.tile(np.arange(threads, dtype=np.uint32), grid)
         self.block = np.repeat(np.arange(grid, dtype=np.uint32), threads)
         self.threads = np.full(self.count, threads, np.uint32)
+        self.blocks = np.full(self.count, grid, np.uint32)
         self.memory = memory
         self.symbols = {name: memory.allow(table) for name, table in module.tables.items()}
         self.shared = np.full((grid, shared), 0xFF, np.uint8)  # NaN, in numbers
@@ -163,6 +164,7 @@ class Frame:
         if operand.startswith("%"):
             run = self.run
             special = {"%tid.x": run.tid, "%ctaid.x": run.block, "%ntid.x": run.threads}
+            special["%nctaid.x"] = run.blocks
             special["%nsmid"] = np.ones_like(run.tid)  # a card of one multiprocessor
             if operand in special:
                 return special[operand][self.threads][self.active]

@@ -12,6 +12,7 @@ import armdyn
 from armdyn import Chain, DeviceError
 from armdyn.engine import Compilation, cuda, gpu, ptx
 from armdyn.engine.recorded import Recorded
+from armdyn.program.fma import place_fma
 from armdyn.program.tape import record
 from armdyn.quantities.tasks import Task
 from armdyn.simulation.step import Step, StepKernels
@@ -19,6 +20,7 @@ from benchmarks import gpu as benchmark
 from benchmarks import soak
 from tests.fake_cuda import FakeCuda
 from tests.on_simulator import compiled, computed, same_bits, states
+from tests.test_ptx import long_and_narrow
 
 DTYPES = ("float32", "float64")
 
@@ -69,6 +71,19 @@ def test_a_launch_goes_to_its_device_and_stream(fake):
         np.testing.assert_array_equal(found, 2 * q)
     assert [(x.device, x.stream) for x in fake.launches] == [(1, 41), (0, 40), (1, 41)]
     assert len(fake.modules) == 2  # one a device, kept
+
+
+@pytest.mark.parametrize(
+    ("count", "blocks"), [(40, 1), (128, 2), (129, 2), (1024, 2), (1025, 3), (1600, 4)]
+)
+def test_threads_go_on_to_further_states_where_there_are_many(fake, monkeypatch, count, blocks):
+    """Two blocks are few here, and a thread takes eight states at most."""
+    monkeypatch.setattr(cuda, "FEW", 2)
+    made = kernel(Recorded(place_fma(record(long_and_narrow, {"q": 3, "r": 2}))))
+    inputs = states(made.code.program, "float32", count)
+    found = launched(fake, made, inputs, "float32")
+    assert fake.launches[-1].grid == blocks
+    same_bits(found, computed(made.code.program, "float32", inputs))
 
 
 def test_memory_of_another_device_is_not_touched(fake):

@@ -11,7 +11,7 @@ from armdyn.engine import Compilation, derived, ptx
 from armdyn.engine.derived import Derived
 from armdyn.program import pages, tape
 from armdyn.program import ptx as program_ptx
-from armdyn.program.passes import place_fma
+from armdyn.program.fma import place_fma
 from armdyn.program.ptx import module
 from armdyn.program.sincos import DOUBLE, FLOAT
 from armdyn.program.tape import record, sqrt
@@ -29,6 +29,7 @@ ALIKE = ("kinova", "xarm7", "ur3", "ur10")  # as panda and ur5 are, on which all
 A_FEW = [
     *(("panda", "mass_matrix"), ("panda", "inverse_dynamics"), ("panda", "pose")),
     *(("stanford", "forward_dynamics"), ("two_link", "christoffel"), ("scara", "energy")),
+    ("panda", "forward_dynamics"),  # whose threads take several states, in float32
 ]
 
 
@@ -251,6 +252,34 @@ def test_only_wide_float32_kernels_with_little_shared_memory_have_a_limit_of_reg
     assert limited("two_link", "regressor", "float32")
     assert not limited("two_link", "regressor", "float64")
     assert not limited("two_link", "forward_dynamics", "float32")
+
+
+def test_threads_of_long_narrow_float32_kernels_take_several_states():
+    def has_rounds(arm, quantity, dtype):
+        return ptx.has_rounds(ptx.compile(asked(arm, quantity), dtype, LIMIT))
+
+    assert has_rounds("panda", "forward_dynamics", "float32")
+    assert not has_rounds("panda", "forward_dynamics", "float64")
+    assert not has_rounds("panda", "gravity", "float32")
+    assert not has_rounds("panda", "coriolis_matrix", "float32")
+
+
+def long_and_narrow(q, r):
+    """A few results of many operations, reciprocals and sines among them."""
+    total, (s, c) = 0, sincos(q[0])
+    for k in range(800):
+        total = total * q[k % 3] + (s if k % 2 else c)
+    return [total, 1 / (total + r[0]), q[2]], [r[1]]
+
+
+@pytest.mark.parametrize("count", [1, 31, 33, 64, 65, 97, 200])
+def test_each_state_has_its_round(count):
+    """Rows of one argument serve all states."""
+    program = place_fma(record(long_and_narrow, {"q": 3, "r": 2}))
+    q, r = states(program, "float32", count)
+    for given in ([q, r], [q, np.broadcast_to(r[:1], r.shape)]):
+        found = simulated(program, "float32", given)
+        same_bits(found, computed(program, "float32", given))
 
 
 @pytest.mark.parametrize("dtype", DTYPES)

@@ -31,6 +31,7 @@ from armdyn.engine import cache, fingerprint, forks, is_as_imported, jit
 from armdyn.errors import DeviceError
 
 LIBRARY = "nvcuda.dll" if sys.platform == "win32" else "libcuda.so.1"
+MULTIPROCESSORS = 16  # attribute of a device
 OPT_IN = 97  # attribute of a device: bytes of a block's shared memory
 FREELY = 48 * 1024  # bytes of shared memory that a block has without asking
 MOST_SHARED = 8  # attribute of a function: bytes of shared memory that it asks for
@@ -40,6 +41,8 @@ LOG = 2000  # bytes of what it says
 HEAD = "QQQQQQqq"  # what a block of arguments begins with: see LAUNCH
 STREAM, WARPS = 5, 6  # places in it that each launch fills
 DEVICES = 16  # for so many of a machine there are heads; a launch on others is Python's
+ROUNDS = 8  # states of a thread at most, where it goes on to further ones;
+FEW = 64  # and then a multiprocessor has so many blocks at least, or all states have their threads
 LAUNCH = """
 define i32 @launch(ptr %block, i64 %bytes) {
   %get = load ptr, ptr %block
@@ -50,6 +53,7 @@ define i32 @launch(ptr %block, i64 %bytes) {
   %stream.cell = getelementptr i64, ptr %block, i64 5
   %warps.cell = getelementptr i64, ptr %block, i64 6
   %shared.cell = getelementptr i64, ptr %block, i64 7
+  %few.cell = getelementptr i32, ptr %block, i64 15
   %arguments = getelementptr i64, ptr %block, i64 8
   %set = load ptr, ptr %set.cell
   %launch = load ptr, ptr %launch.cell
@@ -58,11 +62,20 @@ define i32 @launch(ptr %block, i64 %bytes) {
   %stream = load ptr, ptr %stream.cell
   %warps = load i32, ptr %warps.cell
   %shared = load i32, ptr %shared.cell
+  %few = load i32, ptr %few.cell
   %alone = icmp ne i32 %shared, 0
   %threads = select i1 %alone, i32 32, i32 64
   %more = add i32 %warps, 1
   %pairs = lshr i32 %more, 1
-  %grid = select i1 %alone, i32 %warps, i32 %pairs
+  %each = select i1 %alone, i32 %warps, i32 %pairs
+  %rounded = add i32 %pairs, ROUNDED
+  %share = udiv i32 %rounded, ROUNDS
+  %is.much = icmp ugt i32 %share, %few
+  %most = select i1 %is.much, i32 %share, i32 %few
+  %is.more = icmp ugt i32 %pairs, %most
+  %has.rounds = icmp ne i32 %few, 0
+  %is.less = and i1 %has.rounds, %is.more
+  %grid = select i1 %is.less, i32 %most, i32 %each
   %current = alloca ptr
   %size = alloca i64
   %extra = alloca [5 x ptr]
@@ -167,6 +180,10 @@ class Driver:
         device = c_int(self.device(number))
         self.check(self.library.cuDeviceGetAttribute(byref(found), c_int(which), device))
         return found.value
+
+    def few_blocks(self, number: int) -> int:
+        """The blocks up to which no thread of a device goes on to further states."""
+        return FEW * self.attribute(number, MULTIPROCESSORS)
 
     def name(self, number: int) -> str:
         """What a device is called."""
@@ -292,7 +309,8 @@ def _launcher() -> bytes:
     key = cache.key("launch", *fingerprint())
     code = cache.get(key) if is_as_imported() else None
     if code is None:
-        code = jit.machine_code(LAUNCH, "launch")
+        text = LAUNCH.replace("ROUNDED", f"{ROUNDS - 1}").replace("ROUNDS", f"{ROUNDS}")
+        code = jit.machine_code(text, "launch")
         if is_as_imported():
             cache.put(key, code)
     return code

@@ -35,7 +35,7 @@ class Ready(NamedTuple):
     pack: Callable[..., bytes]
     size: int  # bytes of a block
     head: tuple[int, ...]  # addresses of the driver's functions, the kernel, the context
-    shared: int
+    shape: int  # of a launch: shared memory, and how many blocks are few; see ``cuda.LAUNCH``
 
 
 class OnDevices:
@@ -69,7 +69,7 @@ class OnDevices:
             ready = self.prepare(dtype, device)
         if count <= 0:
             return
-        block = ready.pack(*ready.head, stream, (count + 31) >> 5, ready.shared, *given)
+        block = ready.pack(*ready.head, stream, (count + 31) >> 5, ready.shape, *given)
         trouble = ready.driver.launch(block, ready.size)
         if trouble:
             ready.driver.check(trouble)
@@ -85,10 +85,11 @@ class OnDevices:
                 function = driver.function(device, text, shared)
                 block = cuda.arguments(self._numbers)
                 head = (*driver.addresses, function, driver.context(device))
-                self._ready[dtype, device] = Ready(driver, block.pack, block.size, head, shared)
+                shape = shared | driver.few_blocks(device) << 32 if ptx.has_rounds(text) else shared
+                self._ready[dtype, device] = Ready(driver, block.pack, block.size, head, shape)
                 if device < cuda.DEVICES:
                     here = self.heads[device + cuda.DEVICES * (dtype == "float32")]
-                    here.words[:] = (*head, 0, 0, shared)
+                    here.words[:] = (*head, 0, 0, shape)
                     here.launcher = addressof(driver.entry)  # last: now others may read it
         return self._ready[dtype, device]
 

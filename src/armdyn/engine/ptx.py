@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 
 CARD, FEATURES = "sm_70", "+ptx63"  # cards from 2017 on, drivers from 2018 on
 LIMITS = (48 * 1024, 99 * 1024, 163 * 1024, 227 * 1024)  # bytes of a block's shared memory
-SHARED = b"// shared "  # begins the first line, which says how many bytes a block needs
+SHARED = b"// shared "  # begins the first line, which says how many bytes a block needs,
+ROUNDS = b" rounds"  # and ends with this where threads go on to further states
 
 
 def compile(program: Program, dtype: str, limit: int) -> bytes:
@@ -43,19 +44,29 @@ def compile_march(
 
 
 def assemble(module: Module) -> bytes:
-    """The PTX of a module, after a line that says how much shared memory a block needs."""
+    """The PTX of a module, after a line that says how it is launched."""
     with jit.LOCK, jit._binding().create_context() as context:
         target = _target_machine()
         with jit._binding().parse_assembly(module.text, context) as parsed:
             parsed.data_layout = str(target.target_data)
             parsed.verify()
             text = target.emit_assembly(parsed)
-    return SHARED + f"{module.shared}\n{text}".encode()
+    rounds = ROUNDS if module.rounds else b""
+    return SHARED + f"{module.shared}".encode() + rounds + f"\n{text}".encode()
 
 
 def shared_bytes(code: bytes) -> int:
     """How much shared memory a block of a kernel needs."""
-    return int(code.partition(b"\n")[0].removeprefix(SHARED))
+    return int(_first_line(code).removeprefix(SHARED).removesuffix(ROUNDS))
+
+
+def has_rounds(code: bytes) -> bool:
+    """Whether a kernel's threads go on to further states, where there are more than threads."""
+    return _first_line(code).endswith(ROUNDS)
+
+
+def _first_line(code: bytes) -> bytes:
+    return code.partition(b"\n")[0]
 
 
 def limit(available: int) -> int:

@@ -18,7 +18,9 @@ from collections.abc import Sequence
 from armdyn.program.llvm import units
 from armdyn.program.loops import loop
 from armdyn.program.program import Op, Program
-from armdyn.program.ptx import BEGIN, Arithmetic, Module, can_hurry, whole
+from armdyn.program.ptx import BEGIN
+from armdyn.program.ptx_arithmetic import Arithmetic, can_hurry
+from armdyn.program.ptx_module import Module, whole
 from armdyn.program.sincos import FORMATS
 from armdyn.program.text import Text
 
@@ -31,10 +33,10 @@ def module(program: Program, dtype: str, states: States, still: Sequence[int] = 
     form, taken = FORMATS[dtype], _parameters(program)
     work = Arithmetic(program, form)
     work.hasty = can_hurry(form)
-    texts = [_body(work, states, still, taken)]
+    texts = [(_body(work, states, still, taken), taken)]
     if work.usual:
-        texts.append(_body(Arithmetic(program, form), states, still, taken))
-    return Module(whole(texts, taken, None), 0)
+        texts.append((_body(Arithmetic(program, form), states, still, taken), taken))
+    return Module(whole(texts, None), 0)
 
 
 def _body(work: Arithmetic, states: States, still: Sequence[int], taken: list[str]) -> Text:

@@ -16,7 +16,7 @@ from armdyn.program.program import Op
 from armdyn.program.text import Text
 
 if TYPE_CHECKING:
-    from armdyn.program.ptx import Arithmetic
+    from armdyn.program.ptx_arithmetic import Arithmetic
 
 BARRIER = "call void @llvm.nvvm.bar.warp.sync(i32 -1)"
 

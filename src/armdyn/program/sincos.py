@@ -105,12 +105,16 @@ class Lanes:
 
     def _polynomials(self, reduced: list[tuple[str, str]]) -> list[tuple[str, str]]:
         r, turns = [r for r, _ in reduced], [k for _, k in reduced]
-        bits = self.form.bits
         z = self.each("fmul {real} {}, {}", r, r)
         cube = self.each("fmul {real} {}, {}", r, z)
         s = self.fma(cube, self.polynomial(self.form.sin, z), r)
         tail = self.fma(z, self.polynomial(self.form.cos, z), self.number(-0.5))
         c = self.fma(z, tail, self.number(1.0))
+        return self.turned(s, c, turns)
+
+    def turned(self, s: list[str], c: list[str], turns: list[str]) -> list[tuple[str, str]]:
+        """Emit (sin, cos) of what is so many quarter turns further than s and c are of."""
+        bits = self.form.bits
         top = self.each("shl {whole} {}, {}", turns, self.integer(bits - 1))
         swap = self.each("icmp slt {whole} {}, {}", top, self.integer(0))
         choice = "select {flag} {}, {real} {}, {real} {}"
