@@ -94,7 +94,7 @@ class Card:
         """Wait until all is done."""
         self.check(self.library.cuCtxSynchronize())
 
-    def seconds(self, work: Callable[[], None], repeats: int = 10, rounds: int = 3) -> float:
+    def seconds(self, work: Callable[[], None], repeats: int = 10, rounds: int = 6) -> float:
         """The least time that the card takes for some work, by its own clock."""
         start, end = self.events
         work()

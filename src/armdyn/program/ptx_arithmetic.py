@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from armdyn.program.llvm import TRIG, units
 from armdyn.program.loops import Layout, Loops, layout
-from armdyn.program.pages import SECTOR
+from armdyn.program.pages import LONG, SECTOR
 from armdyn.program.program import TABLES, Op, Program
 from armdyn.program.sincos import Format, Lanes, literal
 from armdyn.program.tables import Products
@@ -153,7 +153,8 @@ class Arithmetic:
     def _trig(self, text: Text, group: list[int]) -> None:
         code = self.program.instructions
         angles = list(dict.fromkeys(code[k].args[0] for k in group))
-        pairs = sincos(text, [self.use(text, angle) for angle in angles], self.form)
+        kind = Brief if self.length > LONG else Lanes
+        pairs = sincos(text, [self.use(text, angle) for angle in angles], self.form, kind)
         for k in group:
             op, (angle,), _ = code[k]
             self.values[k] = pairs[angles.index(angle)][op is Op.COS]
@@ -185,8 +186,11 @@ class Arithmetic:
         return text.emit(f"load {self.form.scalar}, ptr {place}")
 
 
-class Scalars(Lanes):
-    """Angles of one thread, turned by what a GPU has an instruction for: it negates by the way."""
+class Brief(Lanes):
+    """Angles of one thread, turned by as few instructions as a GPU can.
+
+    That is for long programs: short ones, which wait for memory, are slower by it.
+    """
 
     def turned(self, s: list[str], c: list[str], turns: list[str]) -> list[tuple[str, str]]:
         """Emit (sin, cos) of what is so many quarter turns further than s and c are of."""
@@ -206,9 +210,9 @@ class Scalars(Lanes):
         return super().signed(value, only)
 
 
-def sincos(text: Text, angles: list[str], form: Format) -> list[tuple[str, str]]:
+def sincos(text: Text, angles: list[str], form: Format, kind: type[Lanes]) -> list[tuple[str, str]]:
     """(sin, cos) of some angles; on the way, those beyond the limit are reduced apart."""
-    lanes = Scalars(text.emit, form, 1)
+    lanes = kind(text.emit, form, 1)
     real, whole, limit = lanes.real, lanes.whole, lanes.number(form.limit)
     reduced = lanes.reduced(angles)
     sizes = [text.emit(f"call {real} @llvm.fabs.f{form.bits}({real} {x})") for x in angles]
