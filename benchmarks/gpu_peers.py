@@ -1,8 +1,9 @@
 """Other libraries on the same GPU, where they are installed: states a second in float32.
 
 frax and MJX are programs of JAX, compiled for a batch. MuJoCo Warp is launched as it advises: its
-kernels recorded once, and then played as one graph. What a peer computes is compared with armdyn's
-before it is timed; one that differs, or cannot be run, is named with the reason.
+kernels recorded once, and then played as one graph; with its constraints off, as armdyn has none,
+and as it comes, with the joints' limits, of which none acts. What a peer computes is compared with
+armdyn's before it is timed; one that differs, or cannot be run, is named with the reason.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import os
 import tempfile
 import time
 from collections.abc import Callable, Mapping
+from functools import partial
 from importlib.util import find_spec
 from typing import Any, NamedTuple
 
@@ -64,13 +66,14 @@ def frax(path: str, gravity: np.ndarray) -> Functions:
     }
 
 
-def mujoco_model(path: str, gravity: np.ndarray) -> Any:
-    """The arm as MuJoCo has it, contacts off."""
+def mujoco_model(path: str, gravity: np.ndarray, limits: bool = False) -> Any:
+    """The arm as MuJoCo has it, contacts off; without all other constraints, or with limits."""
     import mujoco
 
     model = mujoco.MjModel.from_xml_path(path)
     model.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_CONTACT
-    model.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_CONSTRAINT
+    if not limits:
+        model.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_CONSTRAINT
     model.opt.gravity = gravity
     return model
 
@@ -96,14 +99,15 @@ def mjx(path: str, gravity: np.ndarray) -> Functions:
     return {function.__name__: on_jax(function) for function in functions}
 
 
-def mujoco_warp(path: str, gravity: np.ndarray) -> Functions:
+def mujoco_warp(path: str, gravity: np.ndarray, limits: bool = False) -> Functions:
     """By MuJoCo Warp."""
     import mujoco_warp
     import warp
 
     warp.config.quiet = True
-    here = mujoco_model(path, gravity)
+    here = mujoco_model(path, gravity, limits)
     model = mujoco_warp.put_model(here)
+    constraints = here.njnt if limits else 0
 
     def mass_matrix(data: Any) -> None:
         for stage in (mujoco_warp.kinematics, mujoco_warp.com_pos, mujoco_warp.crb):
@@ -123,7 +127,7 @@ def mujoco_warp(path: str, gravity: np.ndarray) -> Functions:
     def on_warp(names: list[str], stages: Any, result: Any) -> Callable[[list[np.ndarray]], Work]:
         def ready(given: list[np.ndarray]) -> Work:
             data = mujoco_warp.make_data(
-                here, nworld=min(len(given[0]), WORLDS), nconmax=0, njmax=0
+                here, nworld=min(len(given[0]), WORLDS), nconmax=0, njmax=constraints
             )
             for name, x in zip(names, given, strict=True):
                 getattr(data, name).assign(x[: data.nworld])
@@ -165,6 +169,10 @@ def _recorded(warp: Any, work: Callable[[], None]) -> Callable[[], None]:
 
 PEERS = {
     "mujoco_warp": (("mujoco", "mujoco_warp", "warp"), mujoco_warp),
+    "mujoco_warp, as it comes": (
+        ("mujoco", "mujoco_warp", "warp"),
+        partial(mujoco_warp, limits=True),
+    ),
     "frax": (("frax", "jax"), frax),
     "mjx": (("mujoco", "mujoco.mjx", "jax"), mjx),
 }
