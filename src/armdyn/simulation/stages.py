@@ -96,6 +96,8 @@ class Joined:
             return self.constant(RULES[op](*numbers))
         if op is Op.FMA and _is_nothing(numbers[2]):
             return self._do(Op.MUL, args[:2], None)
+        if op is Op.ADD and any(map(_is_nothing, numbers)):
+            return args[_is_nothing(numbers[0])]
         if op is Op.MUL and 1.0 in numbers:
             return args[1 - numbers.index(1.0)]
         return self._append(op, args, value, (op, args, value))
