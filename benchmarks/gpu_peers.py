@@ -2,7 +2,7 @@
 
 frax and MJX are programs of JAX, compiled for a batch. MuJoCo Warp is launched as it advises: its
 kernels recorded once, and then played as one graph; with its constraints off, as armdyn has none,
-and as it comes, with the joints' limits, of which none acts. What a peer computes is compared with
+and with joints' limits, of which none acts. What a peer computes is compared with
 armdyn's before it is timed; one that differs, or cannot be run, is named with the reason.
 """
 
@@ -169,7 +169,7 @@ def _recorded(warp: Any, work: Callable[[], None]) -> Callable[[], None]:
 
 PEERS = {
     "mujoco_warp": (("mujoco", "mujoco_warp", "warp"), mujoco_warp),
-    "mujoco_warp, as it comes": (
+    "mujoco_warp, with limits": (
         ("mujoco", "mujoco_warp", "warp"),
         partial(mujoco_warp, limits=True),
     ),

@@ -50,7 +50,7 @@ def simulated(program, dtype, inputs, limit=LIMIT, change=lambda text: text, off
         memory.allow_address(outputs[-1].ctypes.data, size * whole.itemsize)
         given.append(outputs[-1].ctypes.data)
     blocks = -(-count // 32)
-    if made.rounds:
+    if made.several:
         blocks = -(-blocks // 3)  # most threads have three states, some of the last ones two
     execute(text, pack(*given, count + more), blocks, made.shared, memory)
     return outputs

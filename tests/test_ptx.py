@@ -18,6 +18,7 @@ from armdyn.program.tape import record, sqrt
 from armdyn.quantities import QUANTITIES
 from armdyn.quantities.tasks import Task
 from armdyn.spatial import select_lt, sincos
+from armdyn.spatial.matrices import solution
 from tests.on_simulator import LIMIT, computed, same_bits, simulated, states
 from tests.ptx_simulator import Fault
 from tests.test_tables import table_and_solution
@@ -255,13 +256,13 @@ def test_only_wide_float32_kernels_with_little_shared_memory_have_a_limit_of_reg
 
 
 def test_threads_of_long_narrow_float32_kernels_take_several_states():
-    def has_rounds(arm, quantity, dtype):
-        return ptx.has_rounds(ptx.compile(asked(arm, quantity), dtype, LIMIT))
+    def takes_several(arm, quantity, dtype):
+        return ptx.takes_several(ptx.compile(asked(arm, quantity), dtype, LIMIT))
 
-    assert has_rounds("panda", "forward_dynamics", "float32")
-    assert not has_rounds("panda", "forward_dynamics", "float64")
-    assert not has_rounds("panda", "gravity", "float32")
-    assert not has_rounds("panda", "coriolis_matrix", "float32")
+    assert takes_several("panda", "forward_dynamics", "float32")
+    assert not takes_several("panda", "forward_dynamics", "float64")
+    assert not takes_several("panda", "gravity", "float32")
+    assert not takes_several("panda", "coriolis_matrix", "float32")
 
 
 def long_and_narrow(q, r):
@@ -272,11 +273,20 @@ def long_and_narrow(q, r):
     return [total, 1 / (total + r[0]), q[2]], [r[1]]
 
 
+def with_a_table(q, r):
+    """The same with a triangular solution, whose numbers lie in a scratch array."""
+    (a, b, c), (d,) = long_and_narrow(q, r)
+    M = [[q[i % 3] * q[j % 3] + 30 * (i == j) for j in range(16)] for i in range(16)]
+    return [], [a, b, c, solution(a, M, [*q, *[d] * 13])[15]], [d]
+
+
+@pytest.mark.parametrize("function", [long_and_narrow, with_a_table])
 @pytest.mark.parametrize("count", [1, 31, 33, 64, 65, 97, 200])
-def test_each_state_has_its_round(count):
-    """Rows of one argument serve all states."""
-    program = place_fma(record(long_and_narrow, {"q": 3, "r": 2}))
+def test_each_state_has_its_turn(count, function):
+    """Also where a row of an argument serves all states, and where a result is empty."""
+    program = place_fma(record(function, {"q": 3, "r": 2}))
     q, r = states(program, "float32", count)
+    assert module(program, "float32", LIMIT).several
     for given in ([q, r], [q, np.broadcast_to(r[:1], r.shape)]):
         found = simulated(program, "float32", given)
         same_bits(found, computed(program, "float32", given))

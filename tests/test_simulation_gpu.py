@@ -3,6 +3,7 @@
 The truth is the same simulation on the processor, bit for bit.
 """
 
+import dataclasses
 import sys
 from contextlib import nullcontext
 from importlib import import_module
@@ -99,6 +100,7 @@ def same(found, expected):
         one, two = getattr(found, name), getattr(expected, name)
         assert type(one) is Cupy and one.dtype == two.dtype
         np.testing.assert_array_equal(one, two, err_msg=name)
+        np.testing.assert_array_equal(np.signbit(one), np.signbit(two), err_msg=name)
     assert found.violations == expected.violations
     assert (found.steps, found.held) == (expected.steps, expected.held)
 
@@ -439,36 +441,50 @@ def test_jax_reads_what_copies_and_launches_have_left(room, monkeypatch, under_w
 # Stages of a step in a loop --------------------------------------------------------------------
 
 
-def rolled(chain, law, h=0.05, count=300):
+def rolled(chain, step, dtype, h=0.05, count=300):
     """A whole step and its stages, one after the other: next q and qd of both."""
-    whole, stage = StepKernels(chain, Step("rk4", law)), StepKernels(chain, Step("rk4-stage", law))
+    whole = StepKernels(chain, step)
+    stage = StepKernels(chain, dataclasses.replace(step, method="rk4-stage"))
     rng = np.random.default_rng(0)
     known = {"h": np.full((count, 1), h), "zero": np.full((count, 1), -0.0)}
     for name, length in whole.inputs.items():
         known.setdefault(name.partition("@")[0], rng.uniform(-1, 1, (count, length)))
     known["q"][:9], known["qd"][:9] = 0.0, -0.0
+    known = {name: x.astype(dtype) for name, x in known.items()}
     taken = [[known.get(name.partition("@")[0]) for name in code.inputs] for code in (whole, stage)]
-    nothing = np.full((count, chain.n), -0.0)
-    state = [*taken[0][:2], *taken[0][:2], nothing, nothing, np.zeros((count, 1))]
-    here = compiled(stage.program, "float64")
+    nothing = np.full((count, chain.n), -0.0, dtype)
+    state = [*taken[0][:2], *taken[0][:2], nothing, nothing, np.zeros((count, 1), dtype)]
+    here = compiled(stage.program, dtype)
     for _ in range(4):
-        state = computed(stage.program, "float64", [*state, *taken[1][7:]], here)
-    return computed(whole.program, "float64", taken[0])[:2], state[:2]
+        state = computed(stage.program, dtype, [*state, *taken[1][7:]], here)
+    return computed(whole.program, dtype, taken[0])[:2], state[:2]
 
 
-def has_the_bits_of_its_stages(chain, law):
-    return all(a.tobytes() == b.tobytes() for a, b in zip(*rolled(chain, law), strict=True))
+def has_the_bits_of_its_stages(chain, step, dtype):
+    return all(a.tobytes() == b.tobytes() for a, b in zip(*rolled(chain, step, dtype), strict=True))
 
 
-@pytest.mark.parametrize("law", [None, "gravity", "pd", "pd-gravity", "computed-torque"])
-def test_a_step_has_the_bits_of_its_stages(law):
-    """Also of a joint that does not move: a zero has its sign."""
-    assert has_the_bits_of_its_stages(TWO_LINK.chain, law)
-    assert has_the_bits_of_its_stages(Chain.random(4, "RPRP", seed=5), law)
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize(
+    "step",
+    [
+        *(Step("rk4", law) for law in (None, "zero", "gravity", "pd", "computed-torque")),
+        Step("rk4", "pd-gravity", friction=True),
+        Step("rk4", "pd", sampled=True),
+        Step("rk4", given=("payload", "gravity")),
+    ],
+)
+def test_a_step_has_the_bits_of_its_stages(step, dtype):
+    """Also of a joint that does not move, where a zero has its sign, or has a constant rate."""
+    assert has_the_bits_of_its_stages(TWO_LINK.chain.with_friction(0.3, 0.2), step, dtype)
+    assert has_the_bits_of_its_stages(Chain.random(4, "RPRP", seed=5), step, dtype)
+    for direction in ((0, 0, -9.81), (3.0, 1.0, -2.0), (0, 0, 0)):
+        slide = Chain.random(1, "P", seed=1).with_gravity(direction)
+        assert has_the_bits_of_its_stages(slide, step, dtype)
 
 
 @pytest.mark.sweep
 @pytest.mark.parametrize("name", armdyn.robots())
 def test_steps_of_every_arm_that_ships_have_the_bits_of_their_stages(name):
     for law in ("pd-gravity", "computed-torque"):
-        assert has_the_bits_of_its_stages(armdyn.load(name).chain, law)
+        assert has_the_bits_of_its_stages(armdyn.load(name).chain, Step("rk4", law), "float64")

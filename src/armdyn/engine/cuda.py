@@ -38,13 +38,19 @@ MOST_SHARED = 8  # attribute of a function: bytes of shared memory that it asks 
 ERROR_LOG, ERROR_LOG_SIZE = 5, 6  # options of the driver's compiler
 LOG = 2000  # bytes of what it says
 
-HEAD = "QQQQQQqq"  # what a block of arguments begins with: see LAUNCH
+# What a block of arguments begins with: see LAUNCH. The last word has two halves: the bytes of
+# shared memory; and, where a thread may take several states, how many blocks are few, else 0.
+HEAD = "QQQQQQqq"
 STREAM, WARPS = 5, 6  # places in it that each launch fills
 DEVICES = 16  # for so many of a machine there are heads; a launch on others is Python's
-ROUNDS = 8  # states of a thread at most, where it goes on to further ones;
-FEW = 64  # and then a multiprocessor has so many blocks at least, or all states have their threads
-LAUNCH = """
-define i32 @launch(ptr %block, i64 %bytes) {
+# Of kernels whose threads may take several states:
+FEW = 64  # blocks of a multiprocessor, up to which a thread takes one;
+SEVERAL = 8  # states that it takes at most, but for
+MANY = 2**25  # blocks, of which all threads can still be counted in 32 bits
+LAUNCH = f"""
+declare i32 @llvm.umax.i32(i32, i32)
+declare i32 @llvm.umin.i32(i32, i32)
+define i32 @launch(ptr %block, i64 %bytes) {{
   %get = load ptr, ptr %block
   %set.cell = getelementptr i64, ptr %block, i64 1
   %launch.cell = getelementptr i64, ptr %block, i64 2
@@ -68,14 +74,13 @@ define i32 @launch(ptr %block, i64 %bytes) {
   %more = add i32 %warps, 1
   %pairs = lshr i32 %more, 1
   %each = select i1 %alone, i32 %warps, i32 %pairs
-  %rounded = add i32 %pairs, ROUNDED
-  %share = udiv i32 %rounded, ROUNDS
-  %is.much = icmp ugt i32 %share, %few
-  %most = select i1 %is.much, i32 %share, i32 %few
-  %is.more = icmp ugt i32 %pairs, %most
-  %has.rounds = icmp ne i32 %few, 0
-  %is.less = and i1 %has.rounds, %is.more
-  %grid = select i1 %is.less, i32 %most, i32 %each
+  %rounded = add i32 %pairs, {SEVERAL - 1}
+  %share = udiv i32 %rounded, {SEVERAL}
+  %enough = call i32 @llvm.umax.i32(i32 %share, i32 %few)
+  %most = call i32 @llvm.umin.i32(i32 %enough, i32 {MANY})
+  %fewer = call i32 @llvm.umin.i32(i32 %pairs, i32 %most)
+  %takes.several = icmp ne i32 %few, 0
+  %grid = select i1 %takes.several, i32 %fewer, i32 %each
   %current = alloca ptr
   %size = alloca i64
   %extra = alloca [5 x ptr]
@@ -111,7 +116,7 @@ leave:
   br label %end
 end:
   ret i32 %done
-}
+}}
 """  # noqa: E501
 Launcher = Callable[[bytes, int], int]
 
@@ -309,8 +314,7 @@ def _launcher() -> bytes:
     key = cache.key("launch", *fingerprint())
     code = cache.get(key) if is_as_imported() else None
     if code is None:
-        text = LAUNCH.replace("ROUNDED", f"{ROUNDS - 1}").replace("ROUNDS", f"{ROUNDS}")
-        code = jit.machine_code(text, "launch")
+        code = jit.machine_code(LAUNCH, "launch")
         if is_as_imported():
             cache.put(key, code)
     return code

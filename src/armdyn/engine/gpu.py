@@ -35,7 +35,7 @@ class Ready(NamedTuple):
     pack: Callable[..., bytes]
     size: int  # bytes of a block
     head: tuple[int, ...]  # addresses of the driver's functions, the kernel, the context
-    shape: int  # of a launch: shared memory, and how many blocks are few; see ``cuda.LAUNCH``
+    sizes: int  # the last word of ``cuda.HEAD``
 
 
 class OnDevices:
@@ -69,7 +69,7 @@ class OnDevices:
             ready = self.prepare(dtype, device)
         if count <= 0:
             return
-        block = ready.pack(*ready.head, stream, (count + 31) >> 5, ready.shape, *given)
+        block = ready.pack(*ready.head, stream, (count + 31) >> 5, ready.sizes, *given)
         trouble = ready.driver.launch(block, ready.size)
         if trouble:
             ready.driver.check(trouble)
@@ -85,11 +85,12 @@ class OnDevices:
                 function = driver.function(device, text, shared)
                 block = cuda.arguments(self._numbers)
                 head = (*driver.addresses, function, driver.context(device))
-                shape = shared | driver.few_blocks(device) << 32 if ptx.has_rounds(text) else shared
-                self._ready[dtype, device] = Ready(driver, block.pack, block.size, head, shape)
+                few = driver.few_blocks(device) if ptx.takes_several(text) else 0
+                sizes = shared | (few << 32)
+                self._ready[dtype, device] = Ready(driver, block.pack, block.size, head, sizes)
                 if device < cuda.DEVICES:
                     here = self.heads[device + cuda.DEVICES * (dtype == "float32")]
-                    here.words[:] = (*head, 0, 0, shape)
+                    here.words[:] = (*head, 0, 0, sizes)
                     here.launcher = addressof(driver.entry)  # last: now others may read it
         return self._ready[dtype, device]
 

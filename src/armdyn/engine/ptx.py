@@ -15,12 +15,12 @@ from armdyn.errors import ArmdynError
 
 if TYPE_CHECKING:
     from armdyn.program.program import Program
-    from armdyn.program.ptx import Module
+    from armdyn.program.ptx_module import Module
 
 CARD, FEATURES = "sm_70", "+ptx63"  # cards from 2017 on, drivers from 2018 on
 LIMITS = (48 * 1024, 99 * 1024, 163 * 1024, 227 * 1024)  # bytes of a block's shared memory
 SHARED = b"// shared "  # begins the first line, which says how many bytes a block needs,
-ROUNDS = b" rounds"  # and ends with this where threads go on to further states
+SEVERAL = b" several"  # and ends with this where a thread may take several states
 
 
 def compile(program: Program, dtype: str, limit: int) -> bytes:
@@ -51,18 +51,18 @@ def assemble(module: Module) -> bytes:
             parsed.data_layout = str(target.target_data)
             parsed.verify()
             text = target.emit_assembly(parsed)
-    rounds = ROUNDS if module.rounds else b""
-    return SHARED + f"{module.shared}".encode() + rounds + f"\n{text}".encode()
+    several = SEVERAL if module.several else b""
+    return SHARED + f"{module.shared}".encode() + several + f"\n{text}".encode()
 
 
 def shared_bytes(code: bytes) -> int:
     """How much shared memory a block of a kernel needs."""
-    return int(_first_line(code).removeprefix(SHARED).removesuffix(ROUNDS))
+    return int(_first_line(code).removeprefix(SHARED).removesuffix(SEVERAL))
 
 
-def has_rounds(code: bytes) -> bool:
+def takes_several(code: bytes) -> bool:
     """Whether a kernel's threads go on to further states, where there are more than threads."""
-    return _first_line(code).endswith(ROUNDS)
+    return _first_line(code).endswith(SEVERAL)
 
 
 def _first_line(code: bytes) -> bytes:

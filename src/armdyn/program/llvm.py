@@ -212,7 +212,7 @@ class Writer:
         """The name of a value: a constant, made here, an input, or waiting in the scratch."""
         op, _, value = self.program.instructions[k]
         if op is Op.CONSTANT:
-            number = literal(float(value or 0.0), self.form)
+            number = literal(float(value), self.form)
             return number if self.lanes == 1 else f"splat ({self.form.scalar} {number})"
         if k not in values:
             if op is Op.INPUT and self.lanes == 1:
@@ -282,7 +282,7 @@ class Writer:
         """The tables of constants."""
         scalar, found = self.form.scalar, []
         for k, (_, _, places) in enumerate(self.tables):
-            values = [float(self.program.instructions[p].value or 0.0) for p in places]
+            values = [float(self.program.instructions[p].value) for p in places]
             numbers = ", ".join(f"{scalar} {literal(value, self.form)}" for value in values)
             content = "zeroinitializer" if {*map(str, values)} == {"0.0"} else f"[ {numbers} ]"
             kind = f"[{len(places)} x {scalar}]"

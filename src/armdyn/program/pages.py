@@ -22,7 +22,8 @@ WARP = 32  # threads, which are a block where memory is shared
 CHUNK = 16  # bytes that a thread copies at once
 SECTOR = 32  # bytes that memory moves at once
 TINY, NARROW = 2, 8  # numbers of a float32 row that always go straight to memory, and at most
-SHORT, LONG = 200, 700  # instructions, between which narrow rows go by shared memory
+SHORT, LONG = 200, 700  # instructions, between which narrow rows go by shared memory; beyond
+# the latter, instructions are what a kernel is short of
 AT_ONCE = 2, 3  # blocks to have side by side: with one page, and with several
 IN_HAND = 8  # chunks that a thread loads before it stores them, where it copies without a loop
 

@@ -22,14 +22,15 @@ class Rewriter:
         self.program = program
         self.place = [0] * len(program.instructions)
         self.instructions: list[Instruction] = []
-        self._known: dict[Instruction, int] = {}
+        self._known: dict[object, int] = {}
 
     def append(self, op: Op, *args: int, value: Value = None) -> int:
         """Where the instruction stands, appended now if it is new."""
         instruction = Instruction(op, args, value)
-        k = self._known.get(instruction)
+        key = (op, repr(value)) if op is Op.CONSTANT else instruction  # 0 and -0 are two
+        k = self._known.get(key)
         if k is None:
-            k = self._known[instruction] = len(self.instructions)
+            k = self._known[key] = len(self.instructions)
             self.instructions.append(instruction)
         return k
 

@@ -3,7 +3,7 @@
 A thread reads its rows of the arguments where they lie, and computes what a lane of the kernel for
 the processor computes (``ptx_arithmetic``). So a state has the same bits on either. Rows of results
 leave as ``pages`` says. In long programs whose rows go straight to memory, a thread takes several
-states (``ptx_rounds``).
+states (``ptx_several``).
 
 The kernel takes, for each argument, the address of the first row and how many numbers lie between
 the row of a state and that of the next (0: one row for all); then the addresses of the results,
@@ -12,11 +12,11 @@ whose rows lie one after the other; then the number of states.
 
 from __future__ import annotations
 
-from armdyn.program import pages, ptx_rounds
+from armdyn.program import pages, ptx_several
 from armdyn.program.llvm import units
 from armdyn.program.program import Program
 from armdyn.program.ptx_arithmetic import Arithmetic, can_hurry
-from armdyn.program.ptx_module import Module, parameters, whole
+from armdyn.program.ptx_module import THREAD, Module, parameters, whole
 from armdyn.program.ptx_rows import Rows
 from armdyn.program.sincos import FORMATS, Format
 from armdyn.program.text import Text
@@ -25,13 +25,7 @@ SMALL = 12 * 1024  # bytes of shared memory of a block, up to which many warps r
 REGISTERS = 128  # and then a thread has so many registers at most
 AHEAD = 16  # blocks of a multiprocessor by which arguments are brought near before they are loaded
 
-BEGIN = """
-  %tid = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
-  %block = call i32 @llvm.nvvm.read.ptx.sreg.ctaid.x()
-  %threads = call i32 @llvm.nvvm.read.ptx.sreg.ntid.x()
-  %block.far = zext i32 %block to i64
-  %threads.far = zext i32 %threads to i64
-  %first = mul i64 %block.far, %threads.far
+BEGIN = f"""{THREAD}
   %left = sub i64 %count, %first
   %here = call i64 @llvm.umin.i64(i64 %left, i64 %threads.far)
   %states = trunc i64 %here to i32
@@ -56,8 +50,8 @@ def module(program: Program, dtype: str, limit: int) -> Module:
     form, taken = FORMATS[dtype], parameters(program)
     work = Arithmetic(program, form)
     rows = Rows(work, limit)
-    if not rows.pages and work.length > pages.LONG:
-        return ptx_rounds.module(program, dtype)
+    if not rows.pages and work.length > pages.LONG and any(rows.sizes):
+        return ptx_several.module(program, dtype)
     work.hasty = can_hurry(form) and not rows.pages
     shared = pages.shared_bytes(rows.pages, form)
     texts = [(_body(work, rows, taken, AHEAD if waits(work, shared) else 0), taken)]

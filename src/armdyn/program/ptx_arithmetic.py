@@ -89,7 +89,7 @@ class Arithmetic:
         """The name of a value: a constant, made before, an input, or part of a table."""
         op, args, value = self.program.instructions[k]
         if op is Op.CONSTANT:
-            return literal(float(value or 0.0), self.form)
+            return literal(float(value), self.form)
         if k not in self.values:
             self.values[k] = self._input(text, k) if op is Op.INPUT else self._part(text, k)
         return self.values[k]

@@ -32,18 +32,27 @@ declare double @llvm.fabs.f64(double)
 """
 
 
+THREAD = """
+  %tid = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+  %block = call i32 @llvm.nvvm.read.ptx.sreg.ctaid.x()
+  %threads = call i32 @llvm.nvvm.read.ptx.sreg.ntid.x()
+  %block.far = zext i32 %block to i64
+  %threads.far = zext i32 %threads to i64
+  %first = mul i64 %block.far, %threads.far"""  # state of the block
+
+
 class Module(NamedTuple):
     """LLVM text with the function ``kernel``.
 
     Attributes:
         text: the module.
         shared: the bytes of shared memory that a block needs.
-        rounds: whether a thread goes on to further states, where there are more than threads.
+        several: whether a thread goes on to further states, where there are more than threads.
     """
 
     text: str
     shared: int
-    rounds: bool = False
+    several: bool = False
 
 
 def parameters(program: Program) -> list[str]:

@@ -226,10 +226,10 @@ class Tape:
         return self._constant(float(value))
 
     def _constant(self, value: float) -> int:
-        k = self._places.get((CONSTANT, value))
+        key = (CONSTANT, value or repr(value))  # 0 and -0 are two
+        k = self._places.get(key)
         if k is None:
-            k = self._append(Instruction(CONSTANT, (), value))
-            self._places[CONSTANT, value] = k
+            k = self._places[key] = self._append(Instruction(CONSTANT, (), value))
         return k
 
     def _append(self, instruction: Instruction) -> int:

@@ -20,7 +20,8 @@ Vector = np.ndarray
 Rate = Callable[[float, Vector, Vector], tuple[Vector, Vector]]
 Stepped = tuple[Vector, Vector, Vector, Vector]  # next q, next qd, qdd, tau
 Field = Callable[[Vector, Vector], Vector]
-Staged = tuple[Vector, ...]  # q, qd of the step; of the stage; weighted sums of both; its number
+# q, qd of the step; of the stage; weighted sums of both; its number; qdd and tau, of results
+Staged = tuple[Vector, ...]
 
 
 def _equal(a: float, b: float) -> bool:

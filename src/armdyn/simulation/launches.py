@@ -20,16 +20,17 @@ from armdyn.engine import calls, cuda, gpu
 from armdyn.simulation.controllers import LAWS
 from armdyn.simulation.integration import PAST, Integration, Problem, Window
 from armdyn.simulation.integrators import RK4
+from armdyn.simulation.stages import CARRIED
 from armdyn.simulation.step import STATE, Step, StepKernels
 from armdyn.simulation.torques import ALL, Torque
 
 LONGEST = 1024  # steps of one launch in a row of them; each is waited for, to let Ctrl-C through
 MOTION = ("q", "qd", "qdd", "tau")
-STATES = {"rk4": 2, "rk4-stage": 7, "ab4-round": 8}  # arguments that the results replace
+STATES = {"rk4": 2, "rk4-stage": len(CARRIED), "ab4-round": 8}  # arguments that the results replace
 NOWHERE = 0  # the address of what nobody wants
 TARGETS = {  # what each result is, of MOTION; "" where nobody wants it
     "rk4": MOTION,
-    "rk4-stage": ("q", "qd", *[""] * 5),
+    "rk4-stage": ("q", "qd", *[""] * (len(CARRIED) - 2)),
     "ab4-round": ("q", "qd", "", "", "", "qdd", "", "", "tau"),
 }
 

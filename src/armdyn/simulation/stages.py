@@ -14,7 +14,8 @@ from armdyn.program.interpreter import RULES
 from armdyn.program.passes import drop_unused
 from armdyn.program.program import Instruction, Op, Program, Value, input_names
 
-EXACT = (Op.ADD, Op.SUB, Op.MUL, Op.NEG)  # on the number of a stage, which is small and whole
+FOLDED = (Op.ADD, Op.SUB, Op.MUL, Op.NEG)  # where numbers are small and whole, as a stage's is
+SMALL = 2.0**12  # products of such numbers are exact in float32 too
 RATES = ("qd_ref", "qdd_ref")  # of what a law follows; zero where that is a position
 CARRIED = ("q", "qd", "x", "v", "moves", "kicks", "number")  # the results that a stage hands on
 
@@ -92,12 +93,12 @@ class Joined:
         numbers = [self._numbers.get(arg) for arg in args]
         if op is Op.SELECT_LT and None not in numbers[:2]:
             return args[2] if numbers[0] < numbers[1] else args[3]  # type: ignore[operator]
-        if op in EXACT and None not in numbers:
+        if op in FOLDED and all(map(_is_small_and_whole, numbers)):
             return self.constant(RULES[op](*numbers))
         if op is Op.FMA and _is_nothing(numbers[2]):
             return self._do(Op.MUL, args[:2], None)
-        if op is Op.ADD and any(map(_is_nothing, numbers)):
-            return args[_is_nothing(numbers[0])]
+        if op is Op.ADD and _is_nothing(numbers[0]):
+            return args[1]
         if op is Op.MUL and 1.0 in numbers:
             return args[1 - numbers.index(1.0)]
         return self._append(op, args, value, (op, args, value))
@@ -107,6 +108,10 @@ class Joined:
             self._places[key] = len(self.instructions)
             self.instructions.append(Instruction(op, args, value))
         return self._places[key]
+
+
+def _is_small_and_whole(number: float | None) -> bool:
+    return number is not None and number.is_integer() and abs(number) < SMALL
 
 
 def _is_nothing(number: float | None) -> bool:

@@ -49,7 +49,7 @@ STATE = {  # what a step takes besides the torque
     "midpoint": ("q", "qd", "p", "v", "change", "going", "h"),
     "momentum": ("q", "qd"),
 }
-OF_STAGES = ("rk4", "rk4-stage")
+OF_STAGES = ("rk4", "rk4-stage")  # made of rk4-stage-rates
 NUMBERS = ("h", "change", "going", "number", "zero")  # all others have n elements
 GAINS = ("kp", "kd")
 
@@ -140,6 +140,7 @@ class StepKernels(Kernels):
     def _of(self, stage: Program) -> Program:
         """The step's program, of that of its stage."""
         if self.step.method == "rk4-stage":
+            assert not self.step.clamped, "each stage would be clamped, not the step alone"
             return first_results(stage, self.name, len(CARRIED))
         step = joined(stage, self.name, self.inputs, RK4.nodes)
         return first_results(step, self.name, 2) if self.step.alone else step

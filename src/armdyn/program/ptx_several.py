@@ -12,23 +12,17 @@ import math
 from armdyn.program.llvm import units
 from armdyn.program.program import Program
 from armdyn.program.ptx_arithmetic import Arithmetic, can_hurry
-from armdyn.program.ptx_module import Module, parameters, whole
+from armdyn.program.ptx_module import THREAD, Module, parameters, whole
 from armdyn.program.sincos import FORMATS
 from armdyn.program.text import Text
 
-BEGIN = """
-  %tid = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
-  %block = call i32 @llvm.nvvm.read.ptx.sreg.ctaid.x()
-  %threads = call i32 @llvm.nvvm.read.ptx.sreg.ntid.x()
-  %blocks = call i32 @llvm.nvvm.read.ptx.sreg.nctaid.x()
+BEGIN = f"""{THREAD}
   %tid.far = zext i32 %tid to i64
-  %block.far = zext i32 %block to i64
-  %threads.far = zext i32 %threads to i64
-  %before = mul i64 %block.far, %threads.far
-  %first = add i64 %before, %tid.far
+  %blocks = call i32 @llvm.nvvm.read.ptx.sreg.nctaid.x()
+  %own = add i64 %first, %tid.far
   %all.near = mul i32 %blocks, %threads
   %all = zext i32 %all.near to i64
-  %some = icmp ult i64 %first, %count
+  %some = icmp ult i64 %own, %count
   %others = sub i64 %count, %all"""
 POINTER = "ptr addrspace(1)"
 # A step that LLVM does not see through: it would take several where one is enough.
@@ -53,38 +47,40 @@ def module(program: Program, dtype: str) -> Module:
     work.leave(text, "end", given)
     text.lines.append("end:")
     _step(text, results)
-    text.do("br i1 %more, label %round, label %done")
+    text.do("br i1 %more, label %state, label %done")
     text.lines.append("done:")
     text.do("ret void")
     texts = [(text, parameters(program))]
     if work.usual:
         texts.append((_again(Arithmetic(program, work.form), arguments), given))
-    return Module(whole(texts, None), 0, rounds=True)
+    return Module(whole(texts, None), 0, several=True)
 
 
 def _begin(text: Text, work: Arithmetic, arguments: list[str], results: list[str]) -> None:
-    """Find the rows of the first state, and begin a round.
+    """Find the rows of the first state, and begin a state.
 
-    It is not the last one if its first result lies before that of the states that come last.
+    It is the thread's last one if its widest row lies beyond all but the last states' rows.
     """
     text.lines += BEGIN.splitlines()
     work.set_aside(text)
     strides = [f"{name}.stride" for name in arguments]
-    strides += [f"{math.prod(shape)}" for shape in work.program.shapes]
+    sizes = [math.prod(shape) for shape in work.program.shapes]
+    strides += map(str, sizes)
     names = arguments + results
     for name, stride in zip(names, strides, strict=True):
         text.do(f"{name}.bytes = mul i64 {stride}, {work.form.bits // 8}")
-        text.do(f"{name}.skip = mul i64 %first, {name}.bytes")
+        text.do(f"{name}.skip = mul i64 %own, {name}.bytes")
         text.do(f"{name}.first = getelementptr i8, {POINTER} {name}, i64 {name}.skip")
         text.do(f"{name}.step = mul i64 %all, {name}.bytes")
-    text.do(f"%length = mul i64 %others, {results[0]}.bytes")
-    text.do(f"%last = getelementptr i8, {POINTER} {results[0]}, i64 %length")
-    text.do("br i1 %some, label %round, label %done")
-    text.lines.append("round:")
-    text.label = "round"
+    widest = results[sizes.index(max(sizes))]
+    text.do(f"%length = mul i64 %others, {widest}.bytes")
+    text.do(f"%end.of.others = getelementptr i8, {POINTER} {widest}, i64 %length")
+    text.do("br i1 %some, label %state, label %done")
+    text.lines.append("state:")
+    text.label = "state"
     for name in names:
         text.do(f"{name}.row = phi {POINTER} [ {name}.first, %entry ], [ {name}.next, %end ]")
-    text.do(f"%more = icmp ult {POINTER} {results[0]}.row, %last")
+    text.do(f"%more = icmp ult {POINTER} {widest}.row, %end.of.others")
 
 
 def _step(text: Text, names: list[str]) -> None:
