@@ -28,6 +28,7 @@ from armdyn.program.text import OPS, Text
 WHOLE = 4500  # instructions and stores up to which a program stays one function
 SHORT = 600  # instructions up to which the kernel for many states too begins with long chains,
 # and loads arguments when they are first used: beyond, more values wait than there are registers
+SHORT_AND_WIDE = 450  # and up to so many with more than NARROW results, which wait as well
 NARROW = 16  # numbers of an argument up to which a longer kernel loads it before anything else
 PART = 250  # instructions, stores and loads a function, beyond
 GROUP = 64  # sines and cosines that are computed together at most, for all wait on the stack
@@ -103,7 +104,8 @@ class Writer:
         self.arguments = [f"%a{i}" for i in range(len(program.inputs))]  # their pointers' names
         self.results = [f"%r{i}" for i in range(len(self.sizes))]
         self.names = self.arguments + self.results
-        self.short = len(program.instructions) <= SHORT
+        most = SHORT if len(program.outputs) <= NARROW else SHORT_AND_WIDE
+        self.short = len(program.instructions) <= most
         self.parts = cut(program, longest_chain_first if lanes == 1 or self.short else None)
         self.areas = Areas(program, form, lanes, width)
         self.constant_stores: list[Store] = []  # of constants alone, dealt out to all parts
