@@ -226,10 +226,10 @@ class Tape:
         return self._constant(float(value))
 
     def _constant(self, value: float) -> int:
-        key = (CONSTANT, value or repr(value))  # 0 and -0 are two
-        k = self._places.get(key)
+        k = self._places.get((CONSTANT, value))
         if k is None:
-            k = self._places[key] = self._append(Instruction(CONSTANT, (), value))
+            k = self._append(Instruction(CONSTANT, (), value + 0.0))  # -0 is recorded as 0
+            self._places[CONSTANT, value] = k
         return k
 
     def _append(self, instruction: Instruction) -> int:
