@@ -1,6 +1,6 @@
-"""In which order a processor best meets the instructions of a program: the longest chains first.
+"""In which order a processor best meets the instructions of a program.
 
-An instruction waits for the one it depends on, so what many others wait for is begun early. The
+The longest chains first: an instruction waits for the one it depends on, so what many others wait for is begun early. The
 order is that of a processor which begins ISSUES instructions a cycle, each as soon as its operands
 are there, the one with the longest way to a result first.
 """
@@ -60,3 +60,40 @@ def longest_chain_first(program: Program, places: Sequence[int]) -> list[int]:
                     heapq.heappush(coming, (there[user], user))
         cycle += 1
     return order
+
+
+def terms_soon(program: Program, places: Sequence[int]) -> list[int]:
+    """The instructions at these places as recorded, but those that take up a term at once.
+
+    They do so as soon as their operands are there: products with constants, squares, differences,
+    alone or in a sum. So a sum grows while its terms are made, and fewer values wait for it. That
+    is for a GPU, where registers are scarcer than time.
+    """
+    code = program.instructions
+    users: dict[int, list[int]] = {k: [] for k in places}
+    missing = dict.fromkeys(places, 0)
+    for k in places:
+        for arg in set(code[k].args):
+            if arg in users:
+                users[arg].append(k)
+                missing[k] += 1
+    order: dict[int, None] = {}
+    for k in places:
+        now = [] if k in order else [k]
+        while now:
+            made = heapq.heappop(now)
+            order[made] = None
+            for user in users[made]:
+                missing[user] -= 1
+                if not missing[user] and _takes_up_a_term(program, user):
+                    heapq.heappush(now, user)
+    return list(order)
+
+
+def _takes_up_a_term(program: Program, k: int) -> bool:
+    code = program.instructions
+    op, args, _ = code[k]
+    if op in (Op.MUL, Op.FMA):
+        left, right = (code[arg].args[0] if code[arg].op is Op.NEG else arg for arg in args[:2])
+        return left == right or Op.CONSTANT in (code[left].op, code[right].op)
+    return op in (Op.SUB, Op.NEG)

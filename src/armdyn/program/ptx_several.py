@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 
 from armdyn.program.llvm import units
+from armdyn.program.order import terms_soon
 from armdyn.program.program import Program
 from armdyn.program.ptx_arithmetic import Arithmetic, can_hurry
 from armdyn.program.ptx_module import THREAD, Module, parameters, whole
@@ -91,7 +92,7 @@ def _step(text: Text, names: list[str]) -> None:
 
 def _state(text: Text, work: Arithmetic) -> None:
     """Compute a state, and store its results."""
-    for unit in units(work.program):
+    for unit in units(work.program, terms_soon):
         work.unit(text, unit)
     outputs, scalar = iter(work.program.outputs), work.form.scalar
     for i, shape in enumerate(work.program.shapes):
