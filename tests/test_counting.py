@@ -351,7 +351,7 @@ def test_table_vii_folded():
 
 def test_the_best_formulation_shared():
     assert count(Chain.random(6), "mass_matrix", "lin-fang-1-minimal", "shared") == Count(
-        328, 260, 5
+        328, 260, 4
     )
 
 

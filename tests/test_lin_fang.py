@@ -1,5 +1,6 @@
 """Lin and Fang's formulations: their tables line by line, counted."""
 
+import dataclasses
 import math
 from collections import Counter
 
@@ -7,7 +8,7 @@ import numpy as np
 import pytest
 
 from armdyn import Chain
-from armdyn.algorithms import lin_fang, lin_fang_minimal
+from armdyn.algorithms import crba, lin_fang, lin_fang_minimal
 from armdyn.counting import count
 from armdyn.program.passes import needed
 from armdyn.program.program import Op
@@ -277,3 +278,32 @@ def test_efficient_similarity_is_the_similarity():
     Y = rows @ tensor @ rows.T
     found = lin_fang_minimal.similarity(R, X)
     np.testing.assert_allclose([*found], Y[np.triu_indices(3)], rtol=1e-13)
+
+
+# The shoulder ------------------------------------------------------------------------------------
+
+
+def with_shoulder(axes, d):
+    """An arm of seven joints, of which the first ``axes`` meet in a point d [m] before frame E."""
+    chain = Chain.random(7, "R" * 7, seed=axes)
+    joints = list(chain.joints)
+    for i in range(1, axes):
+        joints[i] = dataclasses.replace(joints[i], b=0.0, d=d if i == axes - 1 else 0.0)
+    return dataclasses.replace(chain, joints=tuple(joints))
+
+
+@pytest.mark.parametrize("axes", [1, 2, 3, 7])
+@pytest.mark.parametrize("d", [0.0, 0.3])
+def test_joints_whose_axes_meet_are_a_shoulder(axes, d):
+    """Torques are taken about the point where they meet, and are those of another method."""
+    chain = with_shoulder(axes, d)
+    arm = chain.on(float)
+    assert arm.shoulder == (axes - 1 if d else 0)
+    q = np.random.default_rng(axes).uniform(-3, 3, 7).tolist()
+    truth = np.array(crba.mass_matrix(arm, q))
+    for view, formulation_1 in (
+        ("natural", lin_fang.formulation_1),
+        ("minimal", lin_fang_minimal.formulation_1),
+    ):
+        found = np.array(formulation_1(chain.on(float, view), q))
+        np.testing.assert_allclose(found, truth, rtol=1e-12, atol=1e-13 * np.abs(truth).max())

@@ -75,6 +75,31 @@ def test_division_by_a_power_of_two_is_a_multiplication():
     assert of(lambda a, b, c: [a / 4, a / -0.5, a / 3]) == {"mul": 2, "div": 1, "neg": 1}
 
 
+def test_powers_of_two_are_taken_together():
+    """They are exact factors, so that no rounding is left out."""
+
+    def needed(function):
+        return operations(drop_unused(record(lambda x: function(*x), {"x": 2})))
+
+    assert needed(lambda a, b: [3.1 * (2 * a), (b + b) * 0.7]) == {"mul": 2}
+    assert needed(lambda a, b: [(4 * a) * -0.25, a - 2 * a, 2 * b - b]) == {"neg": 1}
+    assert needed(lambda a, b: [4 * a + a, b - 0.5 * b]) == {"mul": 2}
+    assert needed(lambda a, b: [2.0**30 * a + a]) == {"mul": 1, "add": 1}  # 2**30 + 1: no float32
+    assert needed(lambda a, b: [0.7 * (3.1 * a), b - 3.1 * b]) == {"mul": 3, "sub": 1}
+
+
+@given(
+    x=st.floats(1e-30, 1e30), k=st.integers(-12, 12), other=st.floats(-1e3, -1e-3) | st.just(0.0)
+)
+def test_multiples_by_powers_of_two_are_rounded_as_they_are_written(x, k, other):
+    def multiples(x):
+        scaled = 2.0**k * x
+        return [scaled + x, x - scaled, scaled * other, other * (x + x), scaled - (x + x)]
+
+    traced = record(lambda q: multiples(q[0]), {"q": 1})
+    assert evaluate(traced, {"q": [x]}) == multiples(x)
+
+
 def test_results_keep_their_shapes():
     program = record(lambda q: ([[q[0], 1], [0, q[1]]], [q[0]], q[1]), {"q": 2})
     assert program.shapes == ((2, 2), (1,), ())

@@ -29,18 +29,18 @@ COSTS: Mapping[str | tuple[str, ...], Mapping[str, Counted]] = {
         "crba": (1, (-73, 57, 16)),  # 16n^2+57n-73
         "crba-minimal": (1, (-84, 52, 16)),  # 16n^2+52n-84
         "lagrange": (2, (76, -169, 107, 6)),  # 3n^3+53.5n^2-84.5n+38
-        "newton-euler": (1, (25, -104, 78)),  # 78n^2-104n+25
+        "newton-euler": (1, (25, -100, 74)),  # 74n^2-100n+25
         "hybrid": (2, (-170, 343, 11)),  # 5.5n^2+171.5n-85
         "hybrid-minimal": (2, (-192, 333, 11)),  # 5.5n^2+166.5n-96
         "momentum": (2, (-504, 371, 11)),  # 5.5n^2+185.5n-252
     },
     "bias": {
         "lin1991": (2, (-352, 159, 67)),  # 33.5n^2+79.5n-176
-        "newton-euler": (1, (-184, 179)),  # 179n-184
-        "newton-euler-minimal": (1, (-184, 161)),  # 161n-184
-        "newton-euler-sums": (1, (-184, 161)),  # 161n-184
-        "newton-euler-angles": (1, (-184, 161)),  # 161n-184
-        "newton-euler-flat": (1, (-181, 159)),  # 159n-181
+        "newton-euler": (1, (-180, 175)),  # 175n-180
+        "newton-euler-minimal": (1, (-180, 157)),  # 157n-180
+        "newton-euler-sums": (1, (-180, 157)),  # 157n-180
+        "newton-euler-angles": (1, (-180, 157)),  # 157n-180
+        "newton-euler-flat": (1, (-177, 155)),  # 155n-177
         "lagrange": (12, (444, -1042, 771, 100, 27)),  # 2.25n^4+25/3n^3+64.25n^2-521/6n+37
         "kic": (2, (-18, 363, 59, 28, 8)),  # 4n^4+14n^3+29.5n^2+181.5n-9
         "kic-augmented": (3, (-558, 361, 51, 23)),  # 23/3n^3+17n^2+361/3n-186
@@ -48,7 +48,7 @@ COSTS: Mapping[str | tuple[str, ...], Mapping[str, Counted]] = {
     },
     "gravity": {
         "lin1991": (1, (-53, 55)),  # 55n-53
-        "newton-euler": (1, (-39, 66)),  # 66n-39
+        "newton-euler": (1, (-35, 62)),  # 62n-35
         "newton-euler-minimal": (1, (-14, 32)),  # 32n-14
         "lagrange": (1, (-18, 33)),  # 33n-18
         "lagrange-minimal": (1, (-18, 29)),  # 29n-18
@@ -64,7 +64,7 @@ COSTS: Mapping[str | tuple[str, ...], Mapping[str, Counted]] = {
         "momentum-tip-flat": (3, (-852, 517, 30, 5)),  # 5/3n^3+10n^2+517/3n-284
     },
     "coriolis_matrix": {
-        "newton-euler": (1, (0, -438, 360)),  # 360n^2-438n
+        "newton-euler": (1, (0, -430, 352)),  # 352n^2-430n
         "echeandia-wensing-flat": (1, (-217, 192, 51)),  # 51n^2+192n-217
         "momentum": (2, (-526, 285, 61)),  # 30.5n^2+142.5n-263
         "momentum-tip": (2, (-562, 301, 61)),  # 30.5n^2+150.5n-281
@@ -76,15 +76,15 @@ COSTS: Mapping[str | tuple[str, ...], Mapping[str, Counted]] = {
         "lagrange": (12, (456, -1084, 597, 112, 27)),  # 2.25n^4+28/3n^3+49.75n^2-271/3n+38
     },
     "inverse_dynamics": {
-        "newton-euler": (1, (-157, 180)),  # 180n-157
-        "newton-euler-minimal": (1, (-161, 162)),  # 162n-161
-        "newton-euler-sums": (1, (-161, 162)),  # 162n-161
-        "newton-euler-angles": (1, (-161, 162)),  # 162n-161
-        "newton-euler-flat": (1, (-160, 160)),  # 160n-160
+        "newton-euler": (1, (-153, 176)),  # 176n-153
+        "newton-euler-minimal": (1, (-157, 158)),  # 158n-157
+        "newton-euler-sums": (1, (-157, 158)),  # 158n-157
+        "newton-euler-angles": (1, (-157, 158)),  # 158n-157
+        "newton-euler-flat": (1, (-156, 156)),  # 156n-156
         "frame-injection": (2, (6, 349, 147)),  # 73.5n^2+174.5n+3
     },
     "forward_dynamics": {
-        "ldl": (3, (-1017, 767, 57, 1)),  # 1/3n^3+19n^2+767/3n-339
+        "ldl": (3, (-1005, 755, 57, 1)),  # 1/3n^3+19n^2+755/3n-335
         "articulated-body": (1, (-483, 429)),  # 429n-483
     },
     "mass_matrix_derivative": {
@@ -99,19 +99,19 @@ COSTS: Mapping[str | tuple[str, ...], Mapping[str, Counted]] = {
         "momentum-tip-flat": (6, (-1704, 1034, 57, 13)),  # 13/6n^3+9.5n^2+517/3n-284
     },
     "inverse_dynamics_derivatives": {
-        "newton-euler": (1, (-135, -164, 304)),  # 304n^2-164n-135
-        "tape-forward": (1, (-135, -164, 304)),  # 304n^2-164n-135
-        "tape-reverse": (2, (-270, -33, 363)),  # 181.5n^2-16.5n-135
+        "newton-euler": (1, (-129, -158, 292)),  # 292n^2-158n-129
+        "tape-forward": (1, (-129, -158, 292)),  # 292n^2-158n-129
+        "tape-reverse": (2, (-262, -37, 359)),  # 179.5n^2-18.5n-131
         "singh-flat": (2, (-834, 797, 147)),  # 73.5n^2+398.5n-417
         "singh-base": (2, (-1826, 1269, 67)),  # 33.5n^2+634.5n-913
     },
     "forward_dynamics_derivatives": {
-        "ldl": (2, (-4018, 2949, 147, 10)),  # 5n^3+73.5n^2+1474.5n-2009
+        "ldl": (2, (-4010, 2941, 147, 10)),  # 5n^3+73.5n^2+1470.5n-2005
         "articulated-body": (1, (-236, -483, 588)),  # 588n^2-483n-236
     },
     "inverse_dynamics_second_derivatives": {
-        "newton-euler": (3, (-726, -497, -165, 1292)),  # 1292/3n^3-55n^2-497/3n-242
-        "singh-flat": (2, (-610, -71, 655, 142)),  # 71n^3+327.5n^2-35.5n-305
+        "newton-euler": (3, (-708, -451, -165, 1228)),  # 1228/3n^3-55n^2-451/3n-236
+        "singh-flat": (2, (-606, -75, 655, 142)),  # 71n^3+327.5n^2-37.5n-303
         "singh-base": (6, (1452, -7003, 4005, 292)),  # 146/3n^3+667.5n^2-7003/6n+242
     },
     ("mass_matrix", "bias"): {

@@ -74,25 +74,44 @@ def formulation_1(arm: Arm, q: Sequence[Scalar]) -> list[Row]:
 @stage("matrix")
 def table_1(arm: Arm, R: Sequence[Rotation], d: Sequence[Scalar], body: Composites) -> list[Row]:
     """Table I."""
-    s = offset(arm, R, d, 1)
+    s = from_shoulder(arm, R, d)
     return symmetric([column_1(arm, R, d, s, body, i) for i in range(arm.n)])
 
 
 def column_1(
     arm: Arm, R: Sequence[Rotation], d: Sequence[Scalar], s: Vector, body: Composites, i: int
 ) -> Row:
-    """D_ji for j <= i by Table I; s is s_1^<2>. f_{i-1,i} is constant for a translational joint."""
-    revolute, D = arm.revolute, [0] * (i + 1)
+    """D_ji for j <= i by Table I. f_{i-1,i} is constant for a translational joint.
+
+    By s_1^<2> the table spares f_{1,i}. So does s here for all joints up to the shoulder, whose
+    axes meet in one point: t is taken about that, and f is not carried further.
+    """
+    revolute, D, shoulder = arm.revolute, [0] * (i + 1), arm.shoulder
     f, t = body_wrench(arm, body, i)
     D[i] = t.z if revolute[i] else f.z
-    for j in reversed(range(1, i)):
+    for j in reversed(range(shoulder + 1, i)):
         t = t + Vector(0, 0, d[j + 1]).cross(f)
         f = R[j + 1].up(f) if revolute[i] or j < i - 1 else body.mh[i] * axis_before(arm, i)
         t = R[j + 1].up(t) + Vector(arm.b[j + 1], 0, 0).cross(f)
         D[j] = t.z if revolute[j] else f.z
     if i > 0:
-        D[0] = R[1].up(t + s.cross(f)).z if revolute[0] else R[1].up(f).z
+        t = t + (s if i > shoulder else Vector(0, 0, d[i])).cross(f)
+    last = min(i - 1, shoulder)
+    for j in reversed(range(last + 1)):
+        if j < last:
+            f, t = R[j + 2].up(f), R[j + 2].up(t)
+        D[j] = R[j + 1].up(t).z if revolute[j] else R[j + 1].up(f).z
     return D
+
+
+def from_shoulder(arm: Arm, R: Sequence[Rotation], d: Sequence[Scalar]) -> Vector:
+    """The distance from the shoulder to the origin of the first E_i beyond, in E_i.
+
+    Where the first two axes do not meet, it is s_1^<2> of Table I.
+    """
+    j = arm.shoulder
+    s = offset(arm, R, d, j + 1)
+    return s + R[j + 1].down(Vector(0, 0, d[j])) if 0 < j < arm.n - 1 else s
 
 
 def formulation_2(arm: Arm, q: Sequence[Scalar]) -> list[Row]:

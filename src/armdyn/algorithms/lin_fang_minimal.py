@@ -21,9 +21,9 @@ from armdyn.algorithms.lin_fang import (
     column_1,
     diagonal,
     entry_2,
+    from_shoulder,
     moved_along_x,
     moved_along_z,
-    offset,
     outward,
     symmetric,
 )
@@ -236,9 +236,9 @@ def table_1(
     """
     r, s, u_r = arm.start
     columns = diagonal(arm, body)
-    s_1 = offset(arm, R, d, 1)
+    distance = from_shoulder(arm, R, d)
     for i in range(s, arm.n):
-        columns[i] = column_1(arm, R, d, s_1, body, i)
+        columns[i] = column_1(arm, R, d, distance, body, i)
     for i in range(s):
         D, c, t = columns[i], body.ch[i], t_r[i]
         f = Vector(-c.y, c.x, 0) if arm.revolute[i] else Vector(0, 0, body.mh[i])

@@ -21,14 +21,14 @@ class Motion(NamedTuple):
     wd: Vector  # angular acceleration
     a: Vector  # acceleration of the origin, gravity included
     U: tuple[Vector, Vector, Vector]  # rows of the matrix that accelerates the points of the link
-    ww: Vector  # (w_y w_z, w_x w_z, w_x w_y)
+    ww: Symmetric  # the products of its angular velocity, w w^T
 
 
 Wrench = tuple[Vector, Vector]  # a force, and its moment about the origin of E_i
 
 
-def accelerator(w: Vector, wd: Vector) -> tuple[tuple[Vector, Vector, Vector], Vector]:
-    """The rows of U = [wd x] + [w x][w x], and (w_y w_z, w_x w_z, w_x w_y), 6M9A."""
+def accelerator(w: Vector, wd: Vector) -> tuple[tuple[Vector, Vector, Vector], Symmetric]:
+    """The rows of U = [wd x] + [w x][w x], and w w^T, 6M9A."""
     xx, yy, zz = w.x * w.x, w.y * w.y, w.z * w.z
     yz, xz, xy = w.y * w.z, w.x * w.z, w.x * w.y
     rows = (
@@ -36,7 +36,7 @@ def accelerator(w: Vector, wd: Vector) -> tuple[tuple[Vector, Vector, Vector], V
         Vector(xy + wd.z, -(xx + zz), yz - wd.x),
         Vector(xz - wd.y, yz + wd.x, -(xx + yy)),
     )
-    return rows, Vector(yz, xz, xy)
+    return rows, Symmetric(xx, xy, xz, yy, yz, zz)
 
 
 def times(U: tuple[Vector, Vector, Vector], r: Vector) -> Vector:
@@ -44,13 +44,15 @@ def times(U: tuple[Vector, Vector, Vector], r: Vector) -> Vector:
     return Vector(U[0] @ r, U[1] @ r, U[2] @ r)
 
 
-def spin_torque(J: Symmetric, wd: Vector, U: tuple[Vector, Vector, Vector], ww: Vector) -> Vector:
-    """J wd + w x (J w) on the elements of U, 15M15A."""
+def spin_torque(
+    J: Symmetric, wd: Vector, U: tuple[Vector, Vector, Vector], ww: Symmetric
+) -> Vector:
+    """J wd + w x (J w) on the elements of U and of w w^T, 15M15A."""
     x, y, z = U
     return Vector(
-        J.xx * wd.x + (J.zz - J.yy) * ww.x - J.xy * z.x + J.xz * y.x + J.yz * (y.y - z.z),
-        J.yy * wd.y + (J.xx - J.zz) * ww.y - J.yz * x.y + J.xy * z.y + J.xz * (z.z - x.x),
-        J.zz * wd.z + (J.yy - J.xx) * ww.z - J.xz * y.z + J.yz * x.z + J.xy * (x.x - y.y),
+        J.xx * wd.x + (J.zz - J.yy) * ww.yz - J.xy * z.x + J.xz * y.x + J.yz * (ww.yy - ww.zz),
+        J.yy * wd.y + (J.xx - J.zz) * ww.xz - J.yz * x.y + J.xy * z.y + J.xz * (ww.zz - ww.xx),
+        J.zz * wd.z + (J.yy - J.xx) * ww.xy - J.xz * y.z + J.yz * x.z + J.xy * (x.x - y.y),
     )
 
 
@@ -92,16 +94,20 @@ def wrenches(arm: Arm, links: Sequence[Motion]) -> list[Wrench]:
 
 
 def carried(arm: Arm, q: Sequence[Scalar], links: Sequence[Wrench]) -> Row:
-    """What each joint feels, shape (n,): it carries its own link and those beyond."""
-    R, s = arm.rotations(q), arm.shifts(q)
+    """What each joint feels, shape (n,): it carries its own link and those beyond.
+
+    From E_i to E_{i-1} a wrench goes d along z_i, through the rotation R_i, and b along x_{i-1}.
+    """
+    R, d = arm.rotations(q), arm.extensions(q)
     f, t = (list(parts) for parts in zip(*links, strict=True))
     tau: Row = [0] * arm.n
     for i in reversed(range(arm.n)):
         tau[i] = t[i].z if arm.revolute[i] else f[i].z
         if i > 0:
             force = R[i].up(f[i])
+            torque = R[i].up(t[i] + Vector(0, 0, d[i]).cross(f[i]))
             f[i - 1] = f[i - 1] + force
-            t[i - 1] = t[i - 1] + R[i].up(t[i]) + s[i].cross(force)
+            t[i - 1] = t[i - 1] + torque + Vector(arm.b[i], 0, 0).cross(force)
     return tau
 
 

@@ -32,18 +32,20 @@ def wrenches(arm: Arm, links: Sequence[Motion]) -> list[Wrench]:
     """What accelerates each link on its own."""
     bodies = zip(arm.mass, arm.first_moment, arm.inertia, links, strict=True)
     return [
-        (m * a + times(U, h), spin_torque(J, U) + h.cross(a)) for m, h, J, (_, a, U, _) in bodies
+        (m * a + times(U, h), spin_torque(J, U, ww) + h.cross(a))
+        for m, h, J, (_, a, U, ww) in bodies
     ]
 
 
-def spin_torque(J: Symmetric, U: tuple[Vector, Vector, Vector]) -> Vector:
+def spin_torque(J: Symmetric, U: tuple[Vector, Vector, Vector], ww: Symmetric) -> Vector:
     """Integral of r x (U r) dm, which is J wd + w x (J w), of a flat body, 13M13A.
 
-    Its E has E_xx = J_yy, E_yy = J_xx, and the other elements of J with the opposite sign.
+    Its E has E_xx = J_yy, E_yy = J_xx, and the other elements of J with the opposite sign. By the
+    squares in w w^T it does without U_zz.
     """
     x, y, z = U
     return Vector(
-        J.xx * z.y - J.xy * z.x + J.xz * y.x + J.yz * (y.y - z.z),
-        J.xy * z.y - J.yy * z.x - J.yz * x.y + J.xz * (z.z - x.x),
+        J.xx * z.y - J.xy * z.x + J.xz * y.x + J.yz * (ww.yy - ww.zz),
+        J.xy * z.y - J.yy * z.x - J.yz * x.y + J.xz * (ww.zz - ww.xx),
         J.yy * y.x - J.xx * x.y + J.yz * x.z - J.xz * y.z + J.xy * (x.x - y.y),
     )

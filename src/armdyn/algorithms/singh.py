@@ -33,17 +33,18 @@ from armdyn.algorithms.newton_euler import Wrench, accelerator, times
 from armdyn.algorithms.newton_euler_flat import spin_torque
 from armdyn.algorithms.runs import Link, composites, inward, links, up_x
 from armdyn.chain.arm import Arm
-from armdyn.spatial import Z_AXIS, ZERO, Row, Scalar, Vector
+from armdyn.spatial import Z_AXIS, ZERO, Row, Scalar, Symmetric, Vector
 
 Matrix = list[Row]
 
 
 class Motion(NamedTuple):
-    """How a link moves: its angular velocity, its origin's acceleration, and its matrix U."""
+    """How a link moves: its angular velocity, its origin's acceleration, its U, and w w^T."""
 
     w: Vector
     a: Vector
     U: tuple[Vector, Vector, Vector]
+    ww: Symmetric
 
     @property
     def y(self) -> Vector:
@@ -66,7 +67,7 @@ def inverse_dynamics_derivatives(
         for j in reversed(range(i + 1)):
             if j < i:
                 F, g = forces_inward(chain[j + 1], drift2[j + 1], F), inward(chain[j + 1], *g)
-            (w, a, _), y = motion[j], motion[j].y
+            (w, a, *_), y = motion[j], motion[j].y
             if arm.revolute[j]:
                 dq[j][i], dqd[j][i], dqdd[j][i] = g[1].z, F.t.z, F.L.z
                 felt = F.N.x * w.y - F.N.y * w.x + F.P.x * a.y - F.P.y * a.x
@@ -85,7 +86,7 @@ def motions(
 ) -> list[Motion]:
     """The motion of each link, as in ``newton_euler``."""
     w, wd, a = ZERO, ZERO, -arm.gravity
-    U, _ = accelerator(w, wd)
+    U, ww = accelerator(w, wd)
     found = []
     for i, (R, r, b, _) in enumerate(chain):
         a = R.down(a + times(U, up_x(R, r) + Vector(b, 0, 0)))
@@ -95,8 +96,8 @@ def motions(
             w = w + qd[i] * Z_AXIS
         else:
             a = a + 2 * w.cross(qd[i] * Z_AXIS) + qdd[i] * Z_AXIS
-        U, _ = accelerator(w, wd)
-        found.append(Motion(w, a, U))
+        U, ww = accelerator(w, wd)
+        found.append(Motion(w, a, U, ww))
     return found
 
 
@@ -104,10 +105,10 @@ def carried(chain: Sequence[Link], motion: Sequence[Motion]) -> list[Wrench]:
     """f_i: what moves links i..n, a force and its moment about the origin of link i."""
     force, moment = ZERO, ZERO
     found: list[Wrench] = []
-    for link, (_, a, U) in zip(reversed(chain), reversed(motion), strict=True):
+    for link, (_, a, U, ww) in zip(reversed(chain), reversed(motion), strict=True):
         m, h, J = link.body
         force = force + m * a + times(U, h)
-        moment = moment + spin_torque(J, U) + h.cross(a)
+        moment = moment + spin_torque(J, U, ww) + h.cross(a)
         found.append((force, moment))
         force, moment = inward(link, force, moment)
     return found[::-1]
@@ -117,7 +118,7 @@ def turned_force(
     revolute: bool, body: Body, doubled: Flow, motion: Motion, wrench: Wrench
 ) -> Wrench:
     """2 B Psid + I Psidd + S x* f of a composite body and the joint that carries it."""
-    (M, h, I), (p, (Kx, Ky, Kz)), (w, a, _), y = body, doubled, motion, motion.y
+    (M, h, I), (p, (Kx, Ky, Kz)), (w, a, *_), y = body, doubled, motion, motion.y
     f, t = wrench
     if not revolute:
         return M * y, h.cross(y) + Vector(-f.y, f.x, 0)

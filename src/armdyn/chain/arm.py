@@ -105,6 +105,19 @@ class Arm:
         return r, s, {i: Vector(*map(self._given, axis)) for i, axis in u.items()}
 
     @cached_property
+    def shoulder(self) -> int:
+        """The last joint j whose axis goes through the point where those of all before it meet.
+
+        It is so by structure, of revolute joints; 0 where E_j begins at that point, d_j = 0.
+        """
+        joints, j = self._chain.joints, 0
+        while j + 1 < self.n and all(self.revolute[: j + 2]) and not joints[j + 1].b:
+            j += 1
+            if joints[j].d:
+                return j
+        return 0
+
+    @cached_property
     def minimal_units(self) -> list[list[tuple[int, Scalar]]]:
         """For each minimal parameter links that have one unit of it and nothing of the others.
 

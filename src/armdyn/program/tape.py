@@ -14,6 +14,7 @@ from armdyn.spatial import Row, Scalar, select_lt, sincos
 from armdyn.spatial.matrices import Vectors, solution, table_of_products
 
 LOOPED = 16  # rows from which on a table is one instruction: loops are faster from 13 on
+POWERS = {2.0**k for k in range(-10, 11)}  # of two, near enough for sums exact in either type
 
 CONSTANT, ADD, SUB, MUL, DIV, NEG = Op.CONSTANT, Op.ADD, Op.SUB, Op.MUL, Op.DIV, Op.NEG
 SIN, COS, SQRT, SELECT_LT, PART = Op.SIN, Op.COS, Op.SQRT, Op.SELECT_LT, Op.PART
@@ -95,7 +96,7 @@ class Traced(Valueless):
             return 0
         if other == 1:
             return self
-        return -self if other == -1 else self.tape.mul(self.ref, self.tape.constant(other))
+        return -self if other == -1 else self.tape.scaled(self.ref, other)
 
     __rmul__ = __mul__
 
@@ -243,12 +244,45 @@ class Tape:
             return -self.add(~a, ~b)
         if a < 0:
             a, b = b, a
+        together = self._together(a, b)
+        if together is not None:
+            return together
         if b >= 0:
             return Traced(self, self.place(ADD, a, b) if a <= b else self.place(ADD, b, a))
         b = ~b
         if a == b:
             return 0
         return Traced(self, self.place(SUB, a, b) if a < b else ~self.place(SUB, b, a))
+
+    def scaled(self, a: int, factor: float) -> Traced:
+        """A signed reference times a number, taken together with a power of two that is in it."""
+        k, power = self._multiple(~a if a < 0 else a)
+        factor *= power
+        if abs(factor) == 1:
+            return Traced(self, ~k if (a < 0) != (factor < 0) else k)
+        return self.mul(~k if a < 0 else k, self.constant(factor))
+
+    def _together(self, a: int, b: int) -> Scalar | None:
+        """A + b if they are different multiples of one value, as 2 x and -x are; or None."""
+        (x, p), (y, r) = self._multiple(a), self._multiple(~b if b < 0 else b)
+        if x != y or p == r:
+            return None
+        return (p - r if b < 0 else p + r) * Traced(self, x)
+
+    def _multiple(self, k: int) -> tuple[int, float]:
+        """Where x stands, and a power of two, if the value k is their product; else k and 1.
+
+        Such a product is exact, and so is the sum of two such powers: no rounding is left out.
+        """
+        op, args, _ = self.instructions[k]
+        if op is ADD and args[0] == args[1]:
+            return args[0], 2.0
+        if op is MUL:
+            for x, y in (args, args[::-1]):
+                by = self.instructions[y]
+                if by.op is CONSTANT and by.value in POWERS:
+                    return x, by.value
+        return k, 1.0
 
     def mul(self, a: int, b: int) -> Traced:
         """A b of signed references."""
