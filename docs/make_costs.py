@@ -5,11 +5,13 @@ from __future__ import annotations
 import math
 from pathlib import Path
 
+from armdyn import Chain
 from armdyn.algorithms import catalogue
 from armdyn.algorithms.catalogue import Asked
 from armdyn.counting import growth
 from armdyn.counting.polynomial import Polynomial
 
+GENERIC = Chain.random(4).on(float)
 MODULE = Path(catalogue.__file__).parent / "costs.py"
 OPENING = '''\
 """What the methods cost on generic arms; made by docs/make_costs.py, which counts them.
@@ -33,6 +35,8 @@ def module() -> str:
         key = f"{quantity}".replace("'", '"') if isinstance(quantity, tuple) else f'"{quantity}"'
         lines.append(f"    {key}: {{\n")
         for method in methods:
+            if method.refuses(GENERIC):
+                continue
             total = operations(quantity, method.name)
             lines.append(f'        "{method.name}": {plain(total)},  # {total}\n')
         lines.append("    },\n")

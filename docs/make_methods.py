@@ -124,10 +124,12 @@ def row(quantity: Asked, method: Method) -> list[str]:
     """A method: its file, where it is from, what it costs."""
     file = Path(inspect.getsourcefile(inspect.unwrap(method.function)) or "").name
     source = ", ".join(filter(None, [method.paper, method.where, *remarks(quantity, method)]))
+    name = f"[`{method.name}`](../src/armdyn/algorithms/{file})"
+    if method.name not in COSTS[quantity]:
+        return [name, source, "not for generic arms", *([""] * len(SIZES))]
     total, divisions = operations(quantity, method)
     cost = str(total).replace("^2", "²").replace("^3", "³").replace("^4", "⁴")
     cost += f", and {divisions} divisions" if divisions.coefficients else ""
-    name = f"[`{method.name}`](../src/armdyn/algorithms/{file})"
     return [name, source, cost, *(str(total(n)) for n in SIZES)]
 
 
@@ -144,7 +146,7 @@ def remarks(quantity: Asked, method: Method) -> list[str]:
 
 def prepares_in_doubles(quantity: Asked, method: Method) -> bool:
     """Whether its result in fifty digits is right to those of a double only."""
-    if not isinstance(quantity, str):
+    if not isinstance(quantity, str) or method.name not in COSTS[quantity]:
         return False
     chain = Chain.random(3)
     states = random_states(chain, 1)

@@ -35,6 +35,14 @@ def with_rotors(chain):
     return dataclasses.replace(chain, joints=joints)
 
 
+def with_shoulder(chain, axes, d=0.25):
+    """The same arm, but its first ``axes`` meet in a point, d [m] from where the next link is."""
+    joints = list(chain.joints)
+    for i in range(1, axes):
+        joints[i] = dataclasses.replace(joints[i], b=0.0, d=d if i == axes - 1 else 0.0)
+    return dataclasses.replace(chain, joints=tuple(joints))
+
+
 @st.composite
 def moving(draw, vectors=3, **bounds):
     """(chain, q, qd, ...): an arm and so many random vectors of its size."""

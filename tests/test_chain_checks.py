@@ -203,11 +203,12 @@ def test_a_body_without_a_centre_of_mass_loads_with_a_warning(
         given = [state[argument] for argument in QUANTITIES[quantity].arguments]
         expected = compute(*given)
         for method in catalogue.methods(quantity):
-            if method.refuses(chain.on(float)):
+            reason = method.refuses(chain.on(float))
+            if reason is not None and "centre of mass" in reason:
                 refused.add(method.name)
                 with pytest.raises(MethodError, match="link 2 has no centre of mass .mass -?[01]"):
                     compute(*given, method=method.name)
-            elif method.exact:
+            elif method.exact and reason is None:
                 found = compute(*given, method=method.name)
                 assert np.allclose(found, expected, rtol=1e-11, atol=1e-11), method.name
     assert refused == {

@@ -1,6 +1,5 @@
 """Lin and Fang's formulations: their tables line by line, counted."""
 
-import dataclasses
 import math
 from collections import Counter
 
@@ -14,6 +13,7 @@ from armdyn.program.passes import needed
 from armdyn.program.program import Op
 from armdyn.program.tape import Tape
 from armdyn.spatial import Rotation, Symmetric, Vector
+from tests.arms import with_shoulder
 
 
 def arm_of_type(kind, n):
@@ -283,20 +283,11 @@ def test_efficient_similarity_is_the_similarity():
 # The shoulder ------------------------------------------------------------------------------------
 
 
-def with_shoulder(axes, d):
-    """An arm of seven joints, of which the first ``axes`` meet in a point d [m] before frame E."""
-    chain = Chain.random(7, "R" * 7, seed=axes)
-    joints = list(chain.joints)
-    for i in range(1, axes):
-        joints[i] = dataclasses.replace(joints[i], b=0.0, d=d if i == axes - 1 else 0.0)
-    return dataclasses.replace(chain, joints=tuple(joints))
-
-
 @pytest.mark.parametrize("axes", [1, 2, 3, 7])
 @pytest.mark.parametrize("d", [0.0, 0.3])
 def test_joints_whose_axes_meet_are_a_shoulder(axes, d):
     """Torques are taken about the point where they meet, and are those of another method."""
-    chain = with_shoulder(axes, d)
+    chain = with_shoulder(Chain.random(7, seed=axes), axes, d)
     arm = chain.on(float)
     assert arm.shoulder == (axes - 1 if d else 0)
     q = np.random.default_rng(axes).uniform(-3, 3, 7).tolist()

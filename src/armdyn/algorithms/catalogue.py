@@ -47,6 +47,7 @@ newton_euler_sums = Late("newton_euler_sums")
 renaud = Late("renaud")
 reverse_mode = Late("reverse_mode")
 second_derivatives = Late("second_derivatives")
+shoulder = Late("shoulder")
 singh = Late("singh")
 singh_base = Late("singh_base")
 walker_orin = Late("walker_orin")
@@ -281,6 +282,14 @@ CATALOGUE: dict[str, tuple[Method, ...]] = {
             "conclusion",
             of=("mass_matrix", "bias"),
             join=forward_dynamics.from_methods,
+        ),
+        Method(
+            "ldl-shoulder",
+            shoulder.forward_dynamics,
+            "armdyn",
+            "elimination in the frame of a shoulder",
+            "flat",
+            refuses=shoulder.refuses,
         ),
         Method("articulated-body", articulated_body.forward_dynamics, "featherstone1983"),
     ),

@@ -48,6 +48,12 @@ class Bodies:
     J3: list[Vector]
 
 
+def bodies(mh: list[Scalar], k: list[Vector], U: list[Symmetric]) -> Bodies:
+    """The composite bodies of an arm, when no more than their constants are known."""
+    J3 = [Vector(J.xz, J.yz, J.zz) for J in U]
+    return Bodies(mh, k, U, [ZERO] * len(mh), list(k), J3)
+
+
 def formulation_1(arm: Arm, q: Sequence[Scalar]) -> list[Row]:
     """D(q), shape (n, n), by Table VII, Table I and, for i < s, (29) to (31)."""
     R, d = arm.rotations(q), arm.extensions(q)
@@ -76,9 +82,7 @@ def table_7(
     2 [u_z u_x] l_x and 2 [u_z u_y] l_y; without a joint s the second part begins at the last
     link, with l and V_33 zero. Its two lines for V_33 are one: for revolute i, u_x is zero.
     """
-    mh, k, U = constants(arm, R)
-    J3 = [Vector(J.xz, J.yz, J.zz) for J in U]
-    body = Bodies(mh, k, U, [ZERO] * arm.n, list(k), J3)
+    body = bodies(*constants(arm, R))
     Y33 = first_part(arm, R, d, body)
     t_r = second_part(arm, R, d, body, Y33)
     return Composites(body.mh, body.ch, body.J3, []), t_r
@@ -87,22 +91,30 @@ def table_7(
 def first_part(arm: Arm, R: Sequence[Rotation], d: Sequence[Scalar], body: Bodies) -> Scalar:
     """For i = n - 1, ..., s - 1: l_i; ch_i and Jh_i for i >= s; (Y)_33 for i = s - 1."""
     _, s, u_r = arm.start
-    k, U, l, ch, J3 = body.k, body.U, body.l, body.ch, body.J3
     V = Symmetric(0, 0, 0, 0, 0, 0)
     for i in reversed(range(s - 1, arm.n - 1)):
-        b = arm.b[i + 1]
-        l[i] = moment_l(arm, R, d, body, i)
         X = tensor_X(arm, d, body, V, i)
         if i == s - 1:
+            body.l[i] = moment_l(arm, R, d, body, i)
             u_rs = u_r[i].z * R[s].rows()[2] if arm.revolute[i] else R[s].down(u_r[i])  # (39)
             return along(u_rs, X)
-        Y = similarity(R[i + 1], X)
-        w = 2 * b * l[i].x
-        V = Symmetric(Y.xx, Y.xy - b * l[i].y, Y.xz - b * l[i].z, Y.yy + w, Y.yz, Y.zz + w)
-        ch[i] = k[i] + (Vector(l[i].x, l[i].y, 0) if arm.revolute[i] else l[i])
-        if arm.revolute[i]:
-            J3[i] = Vector(U[i].xz + V.xz, U[i].yz + V.yz, U[i].zz + V.zz)
+        V = tensor_V(arm, R, d, body, X, i)
     return 0
+
+
+def tensor_V(
+    arm: Arm, R: Sequence[Rotation], d: Sequence[Scalar], body: Bodies, X: Symmetric, i: int
+) -> Symmetric:
+    """V_i by (34) or (35), from X; on the way l_i, ch_i and the third column of Jh_i."""
+    k, U, b = body.k[i], body.U[i], arm.b[i + 1]
+    l = body.l[i] = moment_l(arm, R, d, body, i)
+    Y = similarity(R[i + 1], X)
+    w = 2 * b * l.x
+    V = Symmetric(Y.xx, Y.xy - b * l.y, Y.xz - b * l.z, Y.yy + w, Y.yz, Y.zz + w)
+    body.ch[i] = k + (Vector(l.x, l.y, 0) if arm.revolute[i] else l)
+    if arm.revolute[i]:
+        body.J3[i] = Vector(U.xz + V.xz, U.yz + V.yz, U.zz + V.zz)
+    return V
 
 
 def second_part(

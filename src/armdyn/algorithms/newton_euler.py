@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from armdyn.chain.arm import Arm
-from armdyn.spatial import Z_AXIS, ZERO, Row, Scalar, Symmetric, Vector
+from armdyn.spatial import Z_AXIS, ZERO, Rotation, Row, Scalar, Symmetric, Vector
 
 
 class Motion(NamedTuple):
@@ -94,21 +94,25 @@ def wrenches(arm: Arm, links: Sequence[Motion]) -> list[Wrench]:
 
 
 def carried(arm: Arm, q: Sequence[Scalar], links: Sequence[Wrench]) -> Row:
-    """What each joint feels, shape (n,): it carries its own link and those beyond.
-
-    From E_i to E_{i-1} a wrench goes d along z_i, through the rotation R_i, and b along x_{i-1}.
-    """
+    """What each joint feels, shape (n,): it carries its own link and those beyond."""
     R, d = arm.rotations(q), arm.extensions(q)
-    f, t = (list(parts) for parts in zip(*links, strict=True))
     tau: Row = [0] * arm.n
+    f, t = links[-1]
     for i in reversed(range(arm.n)):
-        tau[i] = t[i].z if arm.revolute[i] else f[i].z
+        tau[i] = t.z if arm.revolute[i] else f.z
         if i > 0:
-            force = R[i].up(f[i])
-            torque = R[i].up(t[i] + Vector(0, 0, d[i]).cross(f[i]))
-            f[i - 1] = f[i - 1] + force
-            t[i - 1] = t[i - 1] + torque + Vector(arm.b[i], 0, 0).cross(force)
+            f, t = inward(links[i - 1], R[i], d[i], arm.b[i], (f, t))
     return tau
+
+
+def inward(own: Wrench, R: Rotation, d: Scalar, b: Scalar, wrench: Wrench) -> Wrench:
+    """What link i - 1 carries: its own, and a wrench of E_i.
+
+    That is moved by d along z_i, turned, and moved by b along x_{i-1}.
+    """
+    f, t = wrench
+    force, torque = R.up(f), R.up(t + Vector(0, 0, d).cross(f))
+    return own[0] + force, own[1] + torque + Vector(b, 0, 0).cross(force)
 
 
 def bias(arm: Arm, q: Sequence[Scalar], qd: Sequence[Scalar]) -> Row:

@@ -22,6 +22,13 @@ def kernel(path: CarefulPath) -> Any:
     return found
 
 
+def ready(path: CarefulPath) -> Any:
+    """``kernel``, of a driver that can be used: else it says why not, before a library does."""
+    driver: Any = import_module("armdyn.engine.cuda")
+    driver.driver()
+    return kernel(path)
+
+
 class Memory(ABC):
     """The memory of a GPU as a library hands it out, for launches that are more than a call.
 

@@ -38,6 +38,7 @@ def launch(
     path: CarefulPath, values: Sequence[Any], batch: tuple[int, ...], dtype: np.dtype
 ) -> tuple[Any, ...]:
     """The results of a call on the current device."""
+    kernel = cuda.ready(path)
     results = tuple(cupy.empty((*batch, *shape), dtype) for shape in path.shapes)
     count, rows = math.prod(batch), []
     for value, shape in zip(values, path.takes, strict=True):
@@ -47,7 +48,7 @@ def launch(
             whole = cupy.broadcast_to(value, (*batch, *shape))
             rows.append((cupy.ascontiguousarray(whole, dtype), math.prod(shape)))
     if count:
-        cuda.kernel(path).launch(
+        kernel.launch(
             [(array.data.ptr, step) for array, step in rows],
             [result.data.ptr for result in results],
             count,

@@ -360,6 +360,7 @@ def launch(path: CarefulPath, tensors: Sequence[Tensor]) -> tuple[Tensor, ...]:
         found = _call.launched(path.front(), API, plain, cuda.kernel(path))
         if found is not NotImplemented:
             return found if type(found) is tuple else (found,)
+    kernel = cuda.ready(path)
     batch = first.shape[: first.ndim - len(path.takes[0])]
     results = tuple(first.new_empty((*batch, *shape)) for shape in path.shapes)
     if not batch.numel():
@@ -370,7 +371,7 @@ def launch(path: CarefulPath, tensors: Sequence[Tensor]) -> tuple[Tensor, ...]:
             rows.append((tensor[(0,) * len(batch)].resolve_neg().contiguous(), 0))
         else:
             rows.append((tensor.resolve_neg().contiguous(), math.prod(shape)))
-    cuda.kernel(path).launch(
+    kernel.launch(
         [(tensor.data_ptr(), step) for tensor, step in rows],
         [result.data_ptr() for result in results],
         batch.numel(),

@@ -1,8 +1,10 @@
 """In which order a processor best meets the instructions of a program.
 
-The longest chains first: an instruction waits for the one it depends on, so what many others wait for is begun early. The
-order is that of a processor which begins ISSUES instructions a cycle, each as soon as its operands
-are there, the one with the longest way to a result first.
+The longest chains first: an instruction waits for the one it depends on, so what many others wait
+for is begun early. The order is that of a processor which begins ISSUES instructions a cycle, each
+as soon as its operands are there, the one with the longest way to a result first.
+
+On a GPU, where other threads fill the time that one waits, terms soon: see ``terms_soon``.
 """
 
 from __future__ import annotations

@@ -25,6 +25,7 @@ BEGIN = f"""{THREAD}
   %all = zext i32 %all.near to i64
   %some = icmp ult i64 %own, %count
   %others = sub i64 %count, %all"""
+REGISTERS = 96  # of a thread at most: so 20 warps find room on a multiprocessor
 POINTER = "ptr addrspace(1)"
 # A step that LLVM does not see through: it would take several where one is enough.
 STEP = f'call {POINTER} asm "add.s64 $0, $1, $2;", "=l,l,l"({POINTER} {{0}}.row, i64 {{0}}.step)'
@@ -54,7 +55,7 @@ def module(program: Program, dtype: str) -> Module:
     texts = [(text, parameters(program))]
     if work.usual:
         texts.append((_again(Arithmetic(program, work.form), arguments), given))
-    return Module(whole(texts, None), 0, several=True)
+    return Module(whole(texts, REGISTERS), 0, several=True)
 
 
 def _begin(text: Text, work: Arithmetic, arguments: list[str], results: list[str]) -> None:
