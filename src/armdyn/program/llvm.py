@@ -26,9 +26,10 @@ from armdyn.program.sincos import Format, Lanes, literal
 from armdyn.program.text import OPS, Text
 
 WHOLE = 4500  # instructions and stores up to which a program stays one function
-SHORT = 600  # instructions up to which the kernel for many states too begins with long chains,
-# and loads arguments when they are first used: beyond, more values wait than there are registers
-SHORT_AND_WIDE = 450  # and up to so many with more than NARROW results, which wait as well
+SHORT = 600  # instructions up to which a kernel for many states loads arguments when they are
+# first used: beyond, more values wait than there are registers
+CHAINS = 560  # up to which it begins with long chains, as the kernel for one state does
+SHORT_AND_WIDE = 450  # up to which it does both, with more than NARROW results, which wait as well
 NARROW = 16  # numbers of an argument up to which a longer kernel loads it before anything else
 PART = 250  # instructions, stores and loads a function, beyond
 GROUP = 64  # sines and cosines that are computed together at most, for all wait on the stack
@@ -64,6 +65,39 @@ def units(program: Program, arrange: Arrange | None = None) -> list[list[int]]:
     for arithmetic, group in zip(plain, trig, strict=True):
         found.extend([k] for k in (arrange(program, arithmetic) if arrange else arithmetic))
         found.extend(group[i : i + GROUP] for i in range(0, len(group), GROUP))
+    return found
+
+
+def sines_first(program: Program, units: list[list[int]]) -> list[list[int]]:
+    """The same units, but what no sine needs when it is first used: else it would wait for them.
+
+    It would do so on the stack, and its negative too, which costs nothing where it is used.
+    """
+    sines = {i for i, unit in enumerate(units) if program.instructions[unit[0]].op in TRIG}
+    everything = {k for unit in units for k in unit}
+    needed = _needed(program, [k for i in sines for k in units[i]], everything)
+    last = max(sines, default=0)
+    found: list[list[int]] = []
+    late: set[int] = set()
+    for i, unit in enumerate(units):
+        if i < last and i not in sines and unit[0] not in needed:
+            late.update(unit)
+            continue
+        before = _needed(program, unit, late)
+        late -= before
+        found += [*([k] for k in sorted(before)), unit]
+    return [*found, *([k] for k in sorted(late))]
+
+
+def _needed(program: Program, wanted: Iterable[int], places: set[int]) -> set[int]:
+    """Those of the places that some instructions need, directly or by each other."""
+    found: set[int] = set()
+    todo = [arg for k in wanted for arg in program.instructions[k].args]
+    while todo:
+        k = todo.pop()
+        if k in places and k not in found:
+            found.add(k)
+            todo += program.instructions[k].args
     return found
 
 
@@ -106,7 +140,9 @@ class Writer:
         self.names = self.arguments + self.results
         most = SHORT if len(program.outputs) <= NARROW else SHORT_AND_WIDE
         self.short = len(program.instructions) <= most
-        self.parts = cut(program, longest_chain_first if lanes == 1 or self.short else None)
+        narrow = max(program.inputs.values(), default=0) <= NARROW  # else their numbers wait too
+        chains = self.short and narrow and len(program.instructions) <= CHAINS
+        self.parts = cut(program, longest_chain_first if lanes == 1 or chains else None)
         self.areas = Areas(program, form, lanes, width)
         self.constant_stores: list[Store] = []  # of constants alone, dealt out to all parts
         self.stores = self._stores()
@@ -336,7 +372,7 @@ def cut(program: Program, arrange: Arrange | None = None) -> list[list[list[int]
     tables = [unit for unit in todo if program.instructions[unit[0]].op in TABLES]
     whole = sum(map(len, todo)) + stores.total() <= WHOLE
     if whole and not tables:
-        return [units(program, arrange)]
+        return [sines_first(program, units(program, arrange))]
     parts: list[list[list[int]]] = [[]]
     near: set[int] = set()  # made or loaded in this part
     room = length = math.inf if whole else PART
