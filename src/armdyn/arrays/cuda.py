@@ -23,9 +23,9 @@ def kernel(path: CarefulPath) -> Any:
 
 
 def ready(path: CarefulPath) -> Any:
-    """``kernel``, of a driver that can be used: else it says why not, before a library does."""
+    """``kernel``; in a forked process it says why there is none, before a library does."""
     driver: Any = import_module("armdyn.engine.cuda")
-    driver.driver()
+    driver.check()
     return kernel(path)
 
 

@@ -294,6 +294,12 @@ def driver() -> Driver:
     return found
 
 
+def check() -> None:
+    """A DeviceError if the driver was started, and cannot be used any more: in a forked process."""
+    if _drivers:
+        driver()
+
+
 def _start() -> Driver:
     try:
         library = open_library()

@@ -77,11 +77,12 @@ class _Adjoints:
     def __init__(self, on: Replay, weights: Row) -> None:
         self.on = on
         self.terms: defaultdict[int, list[Term]] = defaultdict(list)
+        self.shares: defaultdict[int, list[Term]] = defaultdict(list)  # of reciprocals, times them
         self.tables: defaultdict[int, dict[int, Scalar]] = defaultdict(dict)  # of their results
         for k, weight in zip(on.program.outputs, weights, strict=True):
             self._give(k, weight)
         for k in reversed(range(sum(on.program.inputs.values()), len(on.program.instructions))):
-            if k in self.terms or k in self.tables:
+            if k in self.terms or k in self.shares or k in self.tables:
                 self._hand_back(k)
 
     def inputs(self) -> Row:
@@ -100,13 +101,13 @@ class _Adjoints:
             for arg, cotangent in zip(args, rule(on, value, k, self.tables[k]), strict=True):
                 self._give(arg, cotangent)
             return
-        own = total(self.terms.pop(k))
-        if is_zero(own) or op is Op.CONSTANT:
+        own, share = total(self.terms.pop(k, ())), total(self.shares.pop(k, ()))
+        if (is_zero(own) and is_zero(share)) or op is Op.CONSTANT:
             return
         if op is Op.PART:
             self.tables[args[0]][value] = own
         elif op is Op.DIV:
-            share = own * on.do(Op.DIV, 1, on.values[args[1]])
+            share = own * on.do(Op.DIV, 1, on.values[args[1]]) + share
             self._give(args[0], share)
             self._give(args[1], -share, on.values[k])
         elif op is Op.SELECT_LT:
@@ -115,7 +116,15 @@ class _Adjoints:
             self._give(args[3], on.do(op, *condition, 0, own))
         else:
             for arg, slope in slopes(on, k):
-                self._give(arg, own, slope)
+                if op is Op.MUL and self._is_reciprocal(arg):
+                    self.shares[arg].append((own, on.values[k]))
+                else:
+                    self._give(arg, own, slope)
+
+    def _is_reciprocal(self, k: int) -> bool:
+        """Whether a value is r = 1 / x: by a product r a, with cotangent c, x takes -c (r a) r."""
+        op, args, _ = self.on.program.instructions[k]
+        return op is Op.DIV and self.on.program.instructions[args[0]].value == 1
 
 
 def _products(on: Replay, table: Products, k: int, own: dict[int, Scalar]) -> Row:
