@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
+from armdyn import load
 from armdyn.algorithms.catalogue import CATALOGUE, COSTS, TOGETHER, Asked
 from armdyn.algorithms.method import Method
 from armdyn.chain import Chain
@@ -146,9 +147,11 @@ def remarks(quantity: Asked, method: Method) -> list[str]:
 
 def prepares_in_doubles(quantity: Asked, method: Method) -> bool:
     """Whether its result in fifty digits is right to those of a double only."""
-    if not isinstance(quantity, str) or method.name not in COSTS[quantity]:
+    if not isinstance(quantity, str):
         return False
     chain = Chain.random(3)
+    if method.refuses(chain.on(float)):
+        chain = load("panda").chain
     states = random_states(chain, 1)
     reference = Reference(chain, quantity, states)
     with localcontext(prec=DIGITS):

@@ -36,7 +36,7 @@ def with_rotors(chain):
 
 
 def with_shoulder(chain, axes, d=0.25):
-    """The same arm, but its first ``axes`` meet in a point, d [m] from where the next link is."""
+    """The same arm, but its first ``axes`` meet in a point, d [m] from the frame of the last."""
     joints = list(chain.joints)
     for i in range(1, axes):
         joints[i] = dataclasses.replace(joints[i], b=0.0, d=d if i == axes - 1 else 0.0)

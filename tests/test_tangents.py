@@ -473,6 +473,30 @@ def test_derivatives_are_exact_to_rounding(arm):
             assert np.abs(found - truth).max() <= 10 * EPS * np.abs(truth).max()
 
 
+def _by_reciprocals(q):
+    r, other = 1 / q[0], 1 / q[1]
+    s, c = sincos(r)
+    return [r * q[1] + r * r, other * r * 3.0, s * q[1] + c * q[1] * q[1] + c * q[1], s * r + c * r]
+
+
+def _by_a_part(q):
+    """The second result of a table, divided: no reciprocal, though its index is 1."""
+    M = [[20.0 * q[0] if i == j else 0.1 for j in range(16)] for i in range(16)]
+    y = solve(M, [q[1] + i for i in range(16)])
+    return [y[1] / q[2] * q[0], y[2] / q[2] * q[0]]
+
+
+@pytest.mark.parametrize("function", [_by_reciprocals, _by_a_part])
+def test_products_with_reciprocals_hand_back_what_is_right(function):
+    """By rows as by columns."""
+    made = record(function, {"q": 3})
+    state = {"q": [0.7, 1.3, -0.4]}
+    rows, columns = (
+        np.array(evaluate(jacobian(made, "q", mode), state)) for mode in ("reverse", "forward")
+    )
+    np.testing.assert_allclose(rows, columns, rtol=1e-12, atol=1e-12 * np.abs(columns).max())
+
+
 # What they cost ----------------------------------------------------------------------------------
 
 

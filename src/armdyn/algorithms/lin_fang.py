@@ -94,7 +94,7 @@ def column_1(
         f = R[j + 1].up(f) if revolute[i] or j < i - 1 else body.mh[i] * axis_before(arm, i)
         t = R[j + 1].up(t) + Vector(arm.b[j + 1], 0, 0).cross(f)
         D[j] = t.z if revolute[j] else f.z
-    if i > 0:
+    if i > 0 and revolute[0]:
         t = t + (s if i > shoulder else Vector(0, 0, d[i])).cross(f)
     last = min(i - 1, shoulder)
     for j in reversed(range(last + 1)):

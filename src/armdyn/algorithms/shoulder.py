@@ -24,6 +24,8 @@ from armdyn.chain.arm import Arm
 from armdyn.spatial import Z_AXIS, ZERO, Rotation, Row, Scalar, Symmetric, Vector, about_x
 from armdyn.spatial.matrices import solve
 
+MOST = 15  # joints: beyond, articulated bodies take fewer operations
+
 
 def forward_dynamics(
     arm: Arm, q: Sequence[Scalar], qd: Sequence[Scalar], tau: Sequence[Scalar]
@@ -154,8 +156,10 @@ def dyad(a: Vector, b: Vector) -> Symmetric:
 
 def refuses(arm: Arm) -> str | None:
     """Why the method does not apply."""
+    if arm.n > MOST:
+        return f"it has {arm.n} joints, and elimination pays up to {MOST}"
     if not all(arm.revolute):
         return "it has a prismatic joint"
     if arm.shoulder == 0 or arm.start[1] != 1:
-        return "its first axes do not meet in one point, or the link beyond begins there"
+        return "its first axes do not meet in one point, away from the frame of the last"
     return None

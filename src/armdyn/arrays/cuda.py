@@ -25,7 +25,7 @@ def kernel(path: CarefulPath) -> Any:
 def ready(path: CarefulPath) -> Any:
     """``kernel``; in a forked process it says why there is none, before a library does."""
     driver: Any = import_module("armdyn.engine.cuda")
-    driver.check()
+    driver.check_usable()
     return kernel(path)
 
 

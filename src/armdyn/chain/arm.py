@@ -108,7 +108,8 @@ class Arm:
     def shoulder(self) -> int:
         """The last joint j whose axis goes through the point where those of all before it meet.
 
-        It is so by structure, of revolute joints; 0 where E_j begins at that point, d_j = 0.
+        It is so by structure, of revolute joints. 0 if there is none, or if the origin of E_j is
+        that point (d_j = 0), where nothing is gained.
         """
         joints, j = self._chain.joints, 0
         while j + 1 < self.n and all(self.revolute[: j + 2]) and not joints[j + 1].b:

@@ -294,7 +294,7 @@ def driver() -> Driver:
     return found
 
 
-def check() -> None:
+def check_usable() -> None:
     """A DeviceError if the driver was started, and cannot be used any more: in a forked process."""
     if _drivers:
         driver()

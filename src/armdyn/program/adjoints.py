@@ -116,15 +116,20 @@ class _Adjoints:
             self._give(args[3], on.do(op, *condition, 0, own))
         else:
             for arg, slope in slopes(on, k):
-                if op is Op.MUL and self._is_reciprocal(arg):
+                if op is Op.MUL and self._is_reciprocal(arg) and not self._has_sines(args):
                     self.shares[arg].append((own, on.values[k]))
                 else:
                     self._give(arg, own, slope)
 
     def _is_reciprocal(self, k: int) -> bool:
         """Whether a value is r = 1 / x: by a product r a, with cotangent c, x takes -c (r a) r."""
-        op, args, _ = self.on.program.instructions[k]
-        return op is Op.DIV and self.on.program.instructions[args[0]].value == 1
+        code = self.on.program.instructions
+        op, args, _ = code[k]
+        return op is Op.DIV and code[args[0]].op is Op.CONSTANT and code[args[0]].value == 1
+
+    def _has_sines(self, args: Sequence[int]) -> bool:
+        """Whether there is a sine among values: then slopes may be by its angle."""
+        return any(self.on.program.instructions[k].op in (Op.SIN, Op.COS) for k in args)
 
 
 def _products(on: Replay, table: Products, k: int, own: dict[int, Scalar]) -> Row:

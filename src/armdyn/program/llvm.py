@@ -28,7 +28,8 @@ from armdyn.program.text import OPS, Text
 WHOLE = 4500  # instructions and stores up to which a program stays one function
 SHORT = 600  # instructions up to which a kernel for many states loads arguments when they are
 # first used: beyond, more values wait than there are registers
-CHAINS = 560  # up to which it begins with long chains, as the kernel for one state does
+CHAINS = 560  # up to which it begins with long chains, as the kernel for one state does, unless
+# an argument is wider than NARROW
 SHORT_AND_WIDE = 450  # up to which it does both, with more than NARROW results, which wait as well
 NARROW = 16  # numbers of an argument up to which a longer kernel loads it before anything else
 PART = 250  # instructions, stores and loads a function, beyond
@@ -68,20 +69,21 @@ def units(program: Program, arrange: Arrange | None = None) -> list[list[int]]:
     return found
 
 
-def sines_first(program: Program, units: list[list[int]]) -> list[list[int]]:
-    """The same units, but what no sine needs when it is first used: else it would wait for them.
+def sines_first(program: Program, given: list[list[int]]) -> list[list[int]]:
+    """The same units; an instruction that no sine needs moves to just before its first use.
 
-    It would do so on the stack, and its negative too, which costs nothing where it is used.
+    Before the sines, its result would wait on the stack meanwhile. So would negatives, which cost
+    nothing where they are used.
     """
-    sines = {i for i, unit in enumerate(units) if program.instructions[unit[0]].op in TRIG}
-    everything = {k for unit in units for k in unit}
-    needed = _needed(program, [k for i in sines for k in units[i]], everything)
+    sines = {i for i, unit in enumerate(given) if program.instructions[unit[0]].op in TRIG}
+    everything = {k for unit in given for k in unit}
+    needed = _needed(program, [k for i in sines for k in given[i]], everything)
     last = max(sines, default=0)
     found: list[list[int]] = []
     late: set[int] = set()
-    for i, unit in enumerate(units):
+    for i, unit in enumerate(given):
         if i < last and i not in sines and unit[0] not in needed:
-            late.update(unit)
+            late.add(unit[0])
             continue
         before = _needed(program, unit, late)
         late -= before

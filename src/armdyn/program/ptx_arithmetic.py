@@ -1,7 +1,7 @@
 """What a thread of a GPU computes, as LLVM text on scalars.
 
 It is what a lane of the kernel for the processor computes: the same operations, rounded alike, in
-the order of recording, in which the fewest registers are in use.
+the order of recording or one in which fewer registers are in use.
 """
 
 from __future__ import annotations

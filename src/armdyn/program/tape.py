@@ -14,6 +14,7 @@ from armdyn.spatial import Row, Scalar, select_lt, sincos
 from armdyn.spatial.matrices import Vectors, solution, table_of_products
 
 LOOPED = 16  # rows from which on a table is one instruction: loops are faster from 13 on
+LARGE = 2.0**100  # a factor that stays below it, and above 1 / LARGE, is one in either type
 POWERS = {2.0**k for k in range(-10, 11)}  # of two, near enough for sums exact in either type
 
 CONSTANT, ADD, SUB, MUL, DIV, NEG = Op.CONSTANT, Op.ADD, Op.SUB, Op.MUL, Op.DIV, Op.NEG
@@ -257,6 +258,8 @@ class Tape:
     def scaled(self, a: int, factor: float) -> Traced:
         """A signed reference times a number, taken together with a power of two that is in it."""
         k, power = self._multiple(~a if a < 0 else a)
+        if not 1 / LARGE < abs(factor * power) < LARGE:
+            return self.mul(a, self.constant(factor))
         factor *= power
         if abs(factor) == 1:
             return Traced(self, ~k if (a < 0) != (factor < 0) else k)
