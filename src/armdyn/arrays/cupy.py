@@ -27,6 +27,7 @@ def call(path: CarefulPath, values: Sequence[Any], out: Any, threads: int | None
     narrow = all(value.dtype == np.float32 for value in values)
     dtype = np.dtype(np.float32 if narrow else np.float64)
     batch = path.batch([value.shape for value in values])
+    cuda.ready(path)
     with values[0].device:
         found = launch(path, values, batch, dtype)
         if out is not None:
@@ -38,7 +39,6 @@ def launch(
     path: CarefulPath, values: Sequence[Any], batch: tuple[int, ...], dtype: np.dtype
 ) -> tuple[Any, ...]:
     """The results of a call on the current device."""
-    kernel = cuda.ready(path)
     results = tuple(cupy.empty((*batch, *shape), dtype) for shape in path.shapes)
     count, rows = math.prod(batch), []
     for value, shape in zip(values, path.takes, strict=True):
@@ -48,7 +48,7 @@ def launch(
             whole = cupy.broadcast_to(value, (*batch, *shape))
             rows.append((cupy.ascontiguousarray(whole, dtype), math.prod(shape)))
     if count:
-        kernel.launch(
+        cuda.kernel(path).launch(
             [(array.data.ptr, step) for array, step in rows],
             [result.data.ptr for result in results],
             count,

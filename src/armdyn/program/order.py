@@ -68,8 +68,9 @@ def terms_soon(program: Program, places: Sequence[int]) -> list[int]:
     """The instructions at these places as recorded, but those that take up a term at once.
 
     They do so as soon as their operands are there: products with constants, squares, differences,
-    alone or in a sum. So a sum grows while its terms are made, and fewer values wait for it. That
-    is for a GPU, where registers are scarcer than time.
+    alone or in a sum. So a sum grows while its terms are made, and fewer values wait for it.
+    Products of two values keep their places: that was measured to be better. This is for a GPU,
+    where registers are scarcer than time.
     """
     code = program.instructions
     users: dict[int, list[int]] = {k: [] for k in places}
