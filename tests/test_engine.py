@@ -49,7 +49,7 @@ def test_every_method_can_be_asked_for_by_name(name):
         arguments = state[: len(QUANTITIES[quantity].arguments)]
         expected = getattr(arm, quantity)(*arguments)
         for method in methods(quantity):
-            if method.exact:
+            if method.exact and not method.refuses(arm.chain.on(float)):
                 found = getattr(arm, quantity)(*arguments, method=method.name)
                 scale = np.abs(expected).max()
                 np.testing.assert_allclose(found, expected, rtol=0, atol=1e-11 * scale)
