@@ -4,9 +4,9 @@ import pytest
 
 import armdyn
 from armdyn.engine import Compilation
-from armdyn.program.llvm import TRIG, sines_first, units
-from armdyn.program.order import longest_chain_first, terms_soon
-from armdyn.program.program import Op
+from armdyn.program.llvm import units
+from armdyn.program.order import longest_chain_first, sines_first, terms_soon
+from armdyn.program.program import TRIG, Op
 from armdyn.program.tape import record
 from armdyn.quantities.tasks import Task
 from armdyn.spatial import sincos

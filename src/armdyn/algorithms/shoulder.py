@@ -111,7 +111,7 @@ def rest_beyond(
     for i in reversed(range(arm.shoulder + 1, arm.n)):
         y[i] = tau[i] - t.z
         force, torque = inward((ZERO, ZERO), R[i], d[i], arm.b[i], (f, t))
-        f, t = links[i - 1][0] + force, links[i - 1][1] + torque  # own ones last: faster on a GPU
+        f, t = links[i - 1][0] + force, links[i - 1][1] + torque
     return y, t + Vector(0, 0, d[arm.shoulder]).cross(f)
 
 

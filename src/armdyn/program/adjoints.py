@@ -11,7 +11,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 
 from armdyn.errors import TraceError
-from armdyn.program.program import TABLES, Op, Program
+from armdyn.program.program import TABLES, TRIG, Op, Program
 from armdyn.program.replay import Replay, chosen, fresh
 from armdyn.program.slopes import Term, is_zero, slopes, total
 from armdyn.program.tables import Products, Solution
@@ -129,7 +129,7 @@ class _Adjoints:
 
     def _has_sines(self, args: Sequence[int]) -> bool:
         """Whether there is a sine among values: then slopes may be by its angle."""
-        return any(self.on.program.instructions[k].op in (Op.SIN, Op.COS) for k in args)
+        return any(self.on.program.instructions[k].op in TRIG for k in args)
 
 
 def _products(on: Replay, table: Products, k: int, own: dict[int, Scalar]) -> Row:

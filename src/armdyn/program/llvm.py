@@ -19,9 +19,9 @@ from typing import NamedTuple
 
 from armdyn.program import rows
 from armdyn.program.areas import Areas
-from armdyn.program.order import longest_chain_first
+from armdyn.program.order import longest_chain_first, sines_first
 from armdyn.program.passes import unroll
-from armdyn.program.program import TABLES, Op, Program
+from armdyn.program.program import TABLES, TRIG, Op, Program
 from armdyn.program.sincos import Format, Lanes, literal
 from armdyn.program.text import OPS, Text
 
@@ -36,7 +36,6 @@ PART = 250  # instructions, stores and loads a function, beyond
 GROUP = 64  # sines and cosines that are computed together at most, for all wait on the stack
 RUN = 64  # neighbouring constants from which on they are copied from a table
 
-TRIG = (Op.SIN, Op.COS)
 NO_WORK = (Op.INPUT, Op.CONSTANT, Op.PART)  # these are taken from where they lie
 
 
@@ -66,40 +65,6 @@ def units(program: Program, arrange: Arrange | None = None) -> list[list[int]]:
     for arithmetic, group in zip(plain, trig, strict=True):
         found.extend([k] for k in (arrange(program, arithmetic) if arrange else arithmetic))
         found.extend(group[i : i + GROUP] for i in range(0, len(group), GROUP))
-    return found
-
-
-def sines_first(program: Program, given: list[list[int]]) -> list[list[int]]:
-    """The same units; an instruction that no sine needs moves to just before its first use.
-
-    Before the sines, its result would wait on the stack meanwhile. So would negatives, which cost
-    nothing where they are used.
-    """
-    sines = {i for i, unit in enumerate(given) if program.instructions[unit[0]].op in TRIG}
-    everything = {k for unit in given for k in unit}
-    needed = _needed(program, [k for i in sines for k in given[i]], everything)
-    last = max(sines, default=0)
-    found: list[list[int]] = []
-    late: set[int] = set()
-    for i, unit in enumerate(given):
-        if i < last and i not in sines and unit[0] not in needed:
-            late.add(unit[0])
-            continue
-        before = _needed(program, unit, late)
-        late -= before
-        found += [*([k] for k in sorted(before)), unit]
-    return [*found, *([k] for k in sorted(late))]
-
-
-def _needed(program: Program, wanted: Iterable[int], places: set[int]) -> set[int]:
-    """Those of the places that some instructions need, directly or by each other."""
-    found: set[int] = set()
-    todo = [arg for k in wanted for arg in program.instructions[k].args]
-    while todo:
-        k = todo.pop()
-        if k in places and k not in found:
-            found.add(k)
-            todo += program.instructions[k].args
     return found
 
 

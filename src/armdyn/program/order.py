@@ -4,15 +4,16 @@ The longest chains first: an instruction waits for the one it depends on, so wha
 for is begun early. The order is that of a processor which begins ISSUES instructions a cycle, each
 as soon as its operands are there, the one with the longest way to a result first.
 
-On a GPU, where other threads fill the time that one waits, terms soon: see ``terms_soon``.
+Where other threads fill the time that one waits, sums take up their terms soon: ``terms_soon``.
+And sines come before what they do not need: ``sines_first``.
 """
 
 from __future__ import annotations
 
 import heapq
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
-from armdyn.program.program import Op, Program
+from armdyn.program.program import TRIG, Op, Program
 
 ISSUES = 6  # instructions begun in a cycle; 4 to 8 differ little
 CYCLES = {  # from operands to result, about those of current processors
@@ -100,3 +101,37 @@ def _takes_up_a_term(program: Program, k: int) -> bool:
         left, right = (code[arg].args[0] if code[arg].op is Op.NEG else arg for arg in args[:2])
         return left == right or Op.CONSTANT in (code[left].op, code[right].op)
     return op in (Op.SUB, Op.NEG)
+
+
+def sines_first(program: Program, given: list[list[int]]) -> list[list[int]]:
+    """The same units; an instruction that no sine needs moves to just before its first use.
+
+    Before the sines, its result would wait on the stack meanwhile. So would negatives, which cost
+    nothing where they are used.
+    """
+    sines = {i for i, unit in enumerate(given) if program.instructions[unit[0]].op in TRIG}
+    everything = {k for unit in given for k in unit}
+    needed = _needed(program, [k for i in sines for k in given[i]], everything)
+    last = max(sines, default=0)
+    found: list[list[int]] = []
+    late: set[int] = set()
+    for i, unit in enumerate(given):
+        if i < last and i not in sines and unit[0] not in needed:
+            late.add(unit[0])
+            continue
+        before = _needed(program, unit, late)
+        late -= before
+        found += [*([k] for k in sorted(before)), unit]
+    return [*found, *([k] for k in sorted(late))]
+
+
+def _needed(program: Program, wanted: Iterable[int], places: set[int]) -> set[int]:
+    """Those of the places that some instructions need, directly or by each other."""
+    found: set[int] = set()
+    todo = [arg for k in wanted for arg in program.instructions[k].args]
+    while todo:
+        k = todo.pop()
+        if k in places and k not in found:
+            found.add(k)
+            todo += program.instructions[k].args
+    return found

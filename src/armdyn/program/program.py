@@ -53,6 +53,7 @@ ARITY = {
     Op.PART: 1,
 }
 TABLES = (Op.PRODUCTS, Op.SOLUTION)
+TRIG = (Op.SIN, Op.COS)
 
 Value = Any  # a constant's float, an input's name, a table's Loop, a part's index
 

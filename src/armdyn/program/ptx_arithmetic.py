@@ -6,10 +6,10 @@ the order of recording or one in which fewer registers are in use.
 
 from __future__ import annotations
 
-from armdyn.program.llvm import TRIG, units
+from armdyn.program.llvm import units
 from armdyn.program.loops import Layout, Loops, layout
 from armdyn.program.pages import LONG, SECTOR
-from armdyn.program.program import TABLES, Op, Program
+from armdyn.program.program import TABLES, TRIG, Op, Program
 from armdyn.program.sincos import Format, Lanes, literal
 from armdyn.program.tables import Products
 from armdyn.program.text import OPS, Text
