@@ -14,7 +14,7 @@ from armdyn.algorithms.coriolis import from_christoffel
 from armdyn.algorithms.method import Method
 from armdyn.counting import count
 from armdyn.quantities import QUANTITIES
-from armdyn.quantities.tasks import cheapest, program_cost
+from armdyn.quantities.tasks import cheapest, forget_costs, program_cost
 from docs import make_costs
 
 GENERIC = Chain.random(4).on(float)
@@ -174,8 +174,7 @@ def test_a_method_made_of_others_takes_those_that_suit_the_arm(own_catalogue):
     assert price < by_name  # with the paper's own mass matrix and bias
     only = tuple(m for m in own_catalogue["mass_matrix"] if m.name == "lagrange")
     own_catalogue["mass_matrix"] = only
-    cheapest.cache_clear()
-    program_cost.cache_clear()
+    forget_costs()
     assert program_cost(renamed("panda"), "forward_dynamics", "ldl") > price
     costs = {name: program_cost(chain, "coriolis_matrix", name) for name in ("lin1991", "kic")}
     assert costs["lin1991"] < costs["kic"]

@@ -8,7 +8,7 @@ import pytest
 
 from armdyn import Chain, MethodError, ModelError, Robot, ShapeError, load
 from armdyn.chain.minimal import seen_from_matrix
-from armdyn.program.tape import LOOPED
+from armdyn.program.tape import LOOPED, SCATTERED
 from armdyn.quantities import QUANTITIES
 from armdyn.robot import options
 from tests.arms import with_rotors
@@ -182,8 +182,9 @@ def test_coulomb_friction_has_no_derivative(quantity, name):
 
 @pytest.mark.sweep
 def test_derivatives_of_a_large_arm_run_as_loops():
-    it = Robot(Chain.random(LOOPED, seed=1))
-    q, qd, tau, weights, along = drawn(*[(3, LOOPED)] * 5)
+    n = LOOPED * SCATTERED
+    it = Robot(Chain.random(n, seed=1))
+    q, qd, tau, weights, along = drawn(*[(3, n)] * 5)
     q = q / 4
     forward = it.jvp("forward_dynamics", "q")(q, qd, tau, along)
     back = it.vjp("forward_dynamics", "q")(q, qd, tau, weights)

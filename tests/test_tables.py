@@ -1,4 +1,4 @@
-"""Tables of products and triangular solutions: loops that give the bits of their unrolled form."""
+"""Instructions with many results: loops that give the bits of their unrolled form."""
 
 from collections import Counter
 from dataclasses import replace
@@ -12,18 +12,21 @@ from armdyn.algorithms import catalogue
 from armdyn.chain.pose import Pose
 from armdyn.counting import count
 from armdyn.errors import TraceError
-from armdyn.program import llvm, rounding, tape
+from armdyn.program import items, llvm, rounding, tape
+from armdyn.program.adjoints import vjp
 from armdyn.program.c import Function
 from armdyn.program.fma import place_fma
 from armdyn.program.interpreter import evaluate
 from armdyn.program.passes import cost, drop_unused, unroll
 from armdyn.program.program import TABLES, Instruction, Op, Program
 from armdyn.program.sincos import FORMATS
-from armdyn.program.tables import Products, Solution, runs
+from armdyn.program.tables import Each, Products, Solution, runs
+from armdyn.program.tangents import jvp
 from armdyn.program.tape import record
 from armdyn.quantities import QUANTITIES
 from armdyn.quantities.tasks import Task, formula
-from armdyn.spatial import Vector
+from armdyn.spatial import Symmetric, Vector, select_lt
+from armdyn.spatial.each import each
 from armdyn.spatial.matrices import joined as joined_at_diagonal
 from armdyn.spatial.matrices import products, solve
 from tests.c_compiler import needs_compiler
@@ -35,7 +38,7 @@ LARGE = 10**9
 METHODS = catalogue.CATALOGUE["inverse_dynamics_second_derivatives"]
 
 
-@pytest.fixture(params=[2, LARGE], ids=["looped", "plain"])
+@pytest.fixture(params=[0, LARGE], ids=["looped", "plain"])
 def size(request, monkeypatch):
     """From how many rows on tables are recorded as such."""
     monkeypatch.setattr(tape, "LOOPED", request.param)
@@ -44,7 +47,7 @@ def size(request, monkeypatch):
 @pytest.fixture
 def looped(monkeypatch):
     """All tables are recorded as such."""
-    monkeypatch.setattr(tape, "LOOPED", 1)
+    monkeypatch.setattr(tape, "LOOPED", 0)
 
 
 def traced(chain, *tasks):
@@ -73,6 +76,31 @@ def table_and_solution(n):
         return T, solve([[x + n * (i == j) for j, x in enumerate(t)] for i, t in enumerate(T)], y)
 
     return record(both, {"a": 6 * n, "b": 6 * n, "y": n})
+
+
+def wrench(J, w, v, scale):
+    """Some function of a tensor, two vectors and a number."""
+    force = scale * v.cross(w) + 2 * v
+    return (J @ w - w.cross(force), force), scale * scale / (3 + w @ w)
+
+
+def same_many_times(n, spread=False):
+    """A function of n items, products of what it gives, and sums of that with other numbers."""
+
+    def function(J, p, scale):
+        tensors = [Symmetric(*row) for row in zip(*[iter(J)] * 6, strict=True)]
+        w, v = ([Vector(*row) for row in zip(*[iter(x)] * 3, strict=True)] for x in (p[3:], p[:-3]))
+        v[0] = Vector(0, 1, v[0].z)  # a number is zero by structure there, and one is constant
+        scales = [scale[0]] * n if spread else scale
+        wrenches, numbers = zip(*each(wrench, tensors, w, v, scales), strict=True)
+        T = products(wrenches, wrenches)
+        return (
+            T,
+            list(numbers),
+            [x - y for (m, _), y in zip(wrenches, scale, strict=True) for x in m],
+        )
+
+    return record(function, {"J": 6 * n, "p": 3 * n + 3, "scale": n})
 
 
 def tables(program):
@@ -111,8 +139,83 @@ def test_a_solution_of_fractions_is_exact():
     assert solve(hilbert, [Fraction(1)] * n) == x
 
 
+def test_the_same_many_times_is_what_map_gives():
+    numbers = [Fraction(k, 7) for k in range(1, 40)]
+    tensors = [Symmetric(*numbers[k : k + 6]) for k in range(3)]
+    w, v = ([Vector(*numbers[k : k + 3]) for k in range(i, i + 3)] for i in (9, 20))
+    found = each(wrench, tensors, w, v, numbers[:3])
+    assert [scale for _, scale in found] == [
+        x * x / (3 + w_i @ w_i) for x, w_i in zip(numbers, w, strict=False)
+    ]
+    assert list(found[2][0][1]) == list(wrench(tensors[2], w[2], v[2], numbers[2])[0][1])
+
+
+@pytest.mark.parametrize("spread", [False, True], ids=["own", "spread"])
+@pytest.mark.parametrize("n", [1, 2, 13])
+def test_the_same_many_times_recorded_once(n, spread, looped, monkeypatch):
+    monkeypatch.setattr(items, "SPREAD", 1)
+    program = same_many_times(n, spread)
+    found = [ins for ins in tables(program) if ins.op is Op.EACH]
+    assert len(found) == 1
+    (state,) = states(program, 1)
+    once = interpreted(program, state)
+    monkeypatch.setattr(tape, "LOOPED", LARGE)
+    plain = same_many_times(n, spread)
+    assert not tables(plain)
+    np.testing.assert_allclose(once, interpreted(plain, state), rtol=1e-13, atol=1e-13)
+
+
+def test_items_that_differ_in_structure_are_recorded_by_themselves(looped):
+    def function(x):
+        vectors = [Vector(0, x[k], x[k + 1]) for k in range(9)] + [Vector(x[0], x[1], x[2])]
+        return [list(v) for v in each(lambda v: v.cross(Vector(1, 2, 3)), vectors)]
+
+    program = record(function, {"x": 10})
+    (table,) = tables(program)
+    assert (table.value.n, table.value.columns) == (9, 2)
+    x = np.linspace(1, 2, 10).tolist()
+    rows = [[0, x[k], x[k + 1]] for k in range(9)] + [x[:3]]
+    np.testing.assert_allclose(evaluate(program, {"x": x}), np.cross(rows, [1, 2, 3]), atol=1e-14)
+
+
+def test_what_no_loop_does_is_recorded_one_by_one(looped):
+    program = record(lambda x: each(lambda y: select_lt(y, 0, -y, y), x), {"x": 9})
+    assert not tables(program)
+    x = np.linspace(-1, 1, 9)
+    np.testing.assert_array_equal(evaluate(program, {"x": x.tolist()}), np.abs(x))
+
+
+def test_derivatives_of_the_same_many_times(looped):
+    program = same_many_times(4)
+    (state,) = states(program, 1)
+    rng = np.random.default_rng(4)
+    along = {f"{name}_tangent": rng.uniform(-1, 1, len(x)) for name, x in state.items()}
+    names = ["T", "numbers", "sums"]
+    sizes = [int(np.prod(shape)) for shape in program.shapes]
+    weights = {name: rng.uniform(-1, 1, size) for name, size in zip(names, sizes, strict=True)}
+    forward = evaluate(jvp(program), state | along)
+    back = evaluate(vjp(program, cotangents=names), state | weights)
+    there = sum(np.ravel(f) @ w for f, w in zip(forward, weights.values(), strict=True))
+    here = sum(np.ravel(b) @ along[f"{name}_tangent"] for b, name in zip(back, state, strict=True))
+    h = 1e-7
+    ahead, behind = (
+        interpreted(program, {k: np.add(x, s * along[f"{k}_tangent"]) for k, x in state.items()})
+        for s in (h, -h)
+    )
+    apart = (np.array(ahead) - behind) / (2 * h)
+    np.testing.assert_allclose(np.concatenate([np.ravel(f) for f in forward]), apart, atol=1e-6)
+    assert there == pytest.approx(here, rel=1e-12)
+
+
 @pytest.mark.parametrize(
-    "table", [Products(5, groups=(3, 3)), Products(4, groups=(1, 2)), Solution(1), Solution(6)]
+    "table",
+    [
+        Products(5, groups=(3, 3)),
+        Products(4, groups=(1, 2)),
+        Solution(1),
+        Solution(6),
+        Each(3, columns=1, shared=1, body=tuple(map(Instruction, [Op.INPUT] * 2)), outputs=(0, 1)),
+    ],
 )
 def test_operations_are_those_of_the_unrolled_table(table):
     found = Counter()
@@ -154,8 +257,9 @@ def test_columns_of_zeros_are_left_out(looped):
 
 
 def test_small_arms_have_no_tables_and_large_ones_do():
-    assert not tables(traced(Chain.random(tape.LOOPED - 1), M, LDL))
-    assert len(tables(traced(Chain.random(tape.LOOPED), M, ("forward_dynamics", "ldl")))) >= 2
+    large = tape.SCATTERED * tape.LOOPED
+    assert not tables(traced(Chain.random(large - 1), M, LDL))
+    assert len(tables(traced(Chain.random(large), M, ("forward_dynamics", "ldl")))) >= 2
 
 
 # Passes and checks -------------------------------------------------------------------------------
@@ -177,6 +281,8 @@ def test_passes_keep_every_bit(n, looped):
 @pytest.mark.parametrize("n", [1, 2, 7])
 def test_a_table_costs_what_it_costs_unrolled(n, looped):
     program = table_and_solution(n)
+    assert cost(program) == cost(unroll(program)) == cost(place_fma(program))
+    program = same_many_times(n)
     assert cost(program) == cost(unroll(program)) == cost(place_fma(program))
 
 
@@ -224,14 +330,14 @@ def test_runs_are_found_across_the_diagonal(looped):
 def test_counts_are_those_of_the_unrolled_program(monkeypatch):
     robot = Robot(Chain.random(10, kinds(10)))
     found = {}
-    for size in (2, LARGE):
+    for size in (0, LARGE):
         monkeypatch.setattr(tape, "LOOPED", size)
         found[size] = [
             count(robot, "mass_matrix", "gdahj", kind=kind)
             for kind in ("shared", "literal", "folded")
         ]
-    looped, plain = found[2][0], found[LARGE][0]
-    assert found[2][1:] == found[LARGE][1:]  # loops are no matter of formulas
+    looped, plain = found[0][0], found[LARGE][0]
+    assert found[0][1:] == found[LARGE][1:]  # loops are no matter of formulas
     assert looped.div == plain.div and looped.trig == plain.trig
     prismatic = kinds(10).count("P")  # zeros in their rows are charged in loops
     assert plain.mul <= looped.mul <= plain.mul + 30 * prismatic
@@ -254,6 +360,27 @@ def test_loops_have_the_bits_of_the_interpreter_alone_and_in_a_batch(n, looped):
         arrays = {name: list(x.T) for name, x in zip(program.inputs, inputs, strict=True)}
         T, x = evaluate(program, arrays)
         same_every_way(program, "float64", inputs, [np.moveaxis(np.array(T), -1, 0), np.array(x).T])
+
+
+@pytest.mark.parametrize("spread", [False, True], ids=["own", "spread"])
+@pytest.mark.parametrize("n", few([2, 4, 7, 8, 11, 16, 19], 1, 4))
+def test_the_same_many_times_has_the_bits_of_unrolled_code(n, spread, looped, monkeypatch):
+    monkeypatch.setattr(items, "SPREAD", 1)
+    monkeypatch.setattr(llvm, "WHOLE", 0)  # or short loops would be unrolled
+    for program in (same_many_times(n, spread), place_fma(same_many_times(n, spread))):
+        inputs = awkward(program)
+        for dtype in ("float64", "float32"):
+            expected = Machine(unroll(program), dtype).run("batch", *inputs)
+            same_every_way(program, dtype, inputs, expected)
+
+
+def test_columns_that_loops_made_are_read_where_they_lie(looped):
+    program = place_fma(same_many_times(9))
+    areas = llvm.Writer(program, FORMATS["float64"], 1, 4).areas
+    kinds = {program.instructions[k].op: k for k in areas.columns}
+    made, read = kinds[Op.EACH], kinds[Op.PRODUCTS]
+    results = range(areas.made[made], areas.made[made] + 9 * 7)
+    assert set(areas.columns[read]) <= set(results) and len(areas.columns[read]) == 12
 
 
 @pytest.mark.parametrize("n", few([2, 9, 17], 0, 1))
@@ -343,9 +470,11 @@ def test_a_table_made_in_a_result_takes_no_memory_besides(looped):
 @needs_compiler
 @pytest.mark.parametrize("fused", [False, True], ids=["plain", "fma"])
 @pytest.mark.parametrize("n", [1, 4, 18])
-def test_c_equals_the_interpreter_bit_for_bit(n, fused, tmp_path, looped):
-    program = table_and_solution(n)
-    function = Function(place_fma(program) if fused else program, "f", ["T", "x"], "double")
+@pytest.mark.parametrize("made", [table_and_solution, same_many_times])
+def test_c_equals_the_interpreter_bit_for_bit(made, n, fused, tmp_path, looped):
+    program = made(n)
+    names = ["T", "x", "y"][: len(program.shapes)]
+    function = Function(place_fma(program) if fused else program, "f", names, "double")
     compiled = library(tmp_path, joined([function]))
     for state in states(program, 4):
         found = call(compiled, function, state)
@@ -372,7 +501,7 @@ def test_dual_numbers_find_no_table_of_plain_ones(method, monkeypatch):
     chain, task = Chain.random(3, "RPR"), Task("inverse_dynamics_second_derivatives", method)
     arguments = dict.fromkeys(("q", "qd", "qdd"), 3)
     found = []
-    for size in (1, LARGE):
+    for size in (0, LARGE):
         monkeypatch.setattr(tape, "LOOPED", size)
         program = record(lambda *x: formula(chain, float, task)(*x), arguments, "second")
         (state,) = states(program, 1)

@@ -14,7 +14,8 @@ from armdyn.algorithms import newton_euler, singh_base
 from armdyn.algorithms.drives import with_rotors
 from armdyn.chain.arm import Arm
 from armdyn.spatial import Row, Scalar
-from armdyn.spatial.matrices import inverse, times_matrix
+from armdyn.spatial.each import each
+from armdyn.spatial.matrices import inverse
 
 Matrices = tuple[list[Row], list[Row], list[Row]]
 Gravity = Callable[[Arm, Sequence[Scalar]], Row]
@@ -37,15 +38,22 @@ def from_methods(derivatives: Derivatives, gravity: Gravity) -> Derivatives:
         rest = [t - c - g for t, c, g in zip(tau, motion, gravity(arm, q), strict=True)]
         qdd = applied(inverted, rest)
         dq, dqd, _ = derivatives(arm, q, qd, qdd)
-        negative = [[-m for m in row] for row in inverted]
-        return times_matrix(negative, dq), times_matrix(negative, dqd), inverted
+        negative = tuple(tuple(-m for m in row) for row in inverted)
+        columns = [*zip(*dq, strict=True), *zip(*dqd, strict=True)]
+        changes = each(applied, [negative] * len(columns), columns)  # of qdd by each q, each qd
+        return transposed(changes[: arm.n]), transposed(changes[arm.n :]), inverted
 
     return forward_dynamics_derivatives
 
 
-def applied(A: Sequence[Row], x: Sequence[Scalar]) -> Row:
+def applied(A: Sequence[Sequence[Scalar]], x: Sequence[Scalar]) -> tuple[Scalar, ...]:
     """A x."""
-    return [sum(a * b for a, b in zip(row, x, strict=True)) for row in A]
+    return tuple(sum(a * b for a, b in zip(row, x, strict=True)) for row in A)
+
+
+def transposed(A: Sequence[Sequence[Scalar]]) -> list[Row]:
+    """A^T."""
+    return [list(row) for row in zip(*A, strict=True)]
 
 
 ldl = from_methods(singh_base.inverse_dynamics_derivatives, newton_euler.gravity)

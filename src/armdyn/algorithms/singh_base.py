@@ -11,53 +11,51 @@ are flat (see ``newton_euler_flat``), so that most of them have no mass. Joints 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
-from armdyn.algorithms.echeandia_wensing import Flow, Matrix, added, crossed, dyad
+from armdyn.algorithms.echeandia_wensing import Matrix, added, crossed, dyad
 from armdyn.algorithms.kinematics import Placed, frames_in_first
 from armdyn.algorithms.momentum import inertia, square
 from armdyn.algorithms.newton_euler import Wrench, accelerator, times
 from armdyn.chain.arm import Arm
 from armdyn.spatial import ZERO, Row, Scalar, Symmetric, Vector
+from armdyn.spatial.each import each, like, scalars
 from armdyn.spatial.matrices import joined, products
 
-
-class Twists(NamedTuple):
-    """S, twice Psid, and Psidd of a joint; of Psid the angular part."""
-
-    S: tuple[Vector, Vector]
-    Psid2: tuple[Vector, Vector]
-    Psidd: tuple[Vector, Vector]
-    u: Vector
+Twist = tuple[Vector, Vector]
+Moments = tuple[Vector, Symmetric]  # first and second: h, and E = integral of r r^T dm
+Points = tuple[Matrix, Vector]  # U and alpha: r is accelerated by U r + alpha
+Thing = TypeVar("Thing")
 
 
-class Motion(NamedTuple):
-    """How a link moves: w, v, and the matrix U and alpha that accelerate its points."""
-
-    w: Vector
-    v: Vector
-    U: Matrix
-    alpha: Vector
-
-
-class Composite(NamedTuple):
-    """Links i..n: as a body, twice p and K of its velocities, and the force that moves it."""
+class Body(NamedTuple):
+    """Mass, first moment and inertia tensor; twice p and tr(K) 1 - K, of which B consists."""
 
     M: Scalar
     h: Vector
-    E: Symmetric
-    doubled: Flow
-    wrench: Wrench
+    I: Symmetric
+    p: Vector
+    B: Matrix
+
+
+class Motion(NamedTuple):
+    """S, u and twice all of Psid, and Psidd of the joints; how the links beyond them move."""
+
+    S: list[Twist]
+    u: list[Vector]
+    Psid2: list[Twist]
+    Psidd: list[Twist]
+    links: list[Twist]
+    points: list[Points]
 
 
 class Forces(NamedTuple):
-    """(L, P) = I S, N = 2 B^T S, twice F1, and G, the bracket of dtau_j/dq_i: moments first."""
+    """(L, P) = I S, N = 2 B^T S and twice F1 of a joint: moments first."""
 
     L: Vector
     P: Vector
     N: Vector
     F1: tuple[Vector, Vector]
-    G: tuple[Vector, Vector]
 
 
 def inverse_dynamics_derivatives(
@@ -65,17 +63,20 @@ def inverse_dynamics_derivatives(
 ) -> tuple[list[Row], list[Row], list[Row]]:
     """(dtau/dq, dtau/dqd, dtau/dqdd), shape (n, n) each; a row a torque, a column a joint."""
     placed = frames_in_first(arm, q)
-    joints, links = motions(arm, placed, q, qd, qdd)
-    columns = list(map(forces, joints, composites(arm, placed, links)))
-    S, momenta = [joint.S for joint in joints], [(F.N, F.L, F.P) for F in columns]
+    S, u, Psid2, Psidd, links, points = motions(arm, placed, q, qd, qdd)
+    moments = each(flat, arm.mass, arm.first_moment, arm.inertia, placed)
+    bodies = composites(each(moving, arm.mass, moments, links))
+    wrenches = composites(each(wrench, arm.mass, moments, points))
+    columns, G = each(forces, S, Psid2, bodies), each(turned, S, u, Psidd, bodies, wrenches)
+    momenta = [(F.N, F.L, F.P) for F in columns]
     dqdd = products(S, [(F.L, F.P) for F in columns])
     dqd = joined(
-        products([(joint.S[0], *joint.Psid2) for joint in joints], momenta),
+        products([(w, *doubled) for (w, _), doubled in zip(S, Psid2, strict=True)], momenta),
         products(S, [F.F1 for F in columns]),
     )
     dq = joined(
-        products([(joint.u, *joint.Psidd) for joint in joints], momenta),
-        products(S, [F.G for F in columns]),
+        products([(half, *twice) for half, twice in zip(u, Psidd, strict=True)], momenta),
+        products(S, G),
     )
     return dq, dqd, dqdd
 
@@ -86,56 +87,93 @@ def motions(
     q: Sequence[Scalar],
     qd: Sequence[Scalar],
     qdd: Sequence[Scalar],
-) -> tuple[list[Twists], list[Motion]]:
-    """The twists of the joints, and how the links move; gravity is an acceleration upward.
-
-    Psidd = (U w, U v + alpha x w + 2 v_link x (w_link x w)) of S = (w, v), link and all that of
-    the link before.
-    """
-    w, v, wd, a = ZERO, ZERO, ZERO, arm.rotations(q)[0].down(-arm.gravity)
-    (U, _), alpha = accelerator(w, wd), a
-    joints, links = [], []
-    for i, frame in enumerate(placed):
-        S = (frame.z, frame.o.cross(frame.z)) if arm.revolute[i] else (ZERO, frame.z)
-        u = w.cross(S[0])
-        Psid2 = (2 * u, (2 * w).cross(S[1]) + (2 * v).cross(S[0]))
-        Psidd = times(U, S[0]), times(U, S[1]) + alpha.cross(S[0]) + (2 * v).cross(u)
-        joints.append(Twists(S, Psid2, Psidd, u))
-        w, v = w + qd[i] * S[0], v + qd[i] * S[1]
-        wd, a = wd + qdd[i] * S[0] + qd[i] * u, a + qdd[i] * S[1] + (qd[i] / 2) * Psid2[1]
-        (U, _), alpha = accelerator(w, wd), a + w.cross(v)
-        links.append(Motion(w, v, U, alpha))
-    return joints, links
+) -> Motion:
+    """How joints and links move; gravity is an acceleration upward. Lists begin with the base."""
+    S = [
+        (frame.z, frame.o.cross(frame.z)) if revolute else (ZERO, frame.z)
+        for frame, revolute in zip(placed, arm.revolute, strict=True)
+    ]
+    links = [(ZERO, ZERO)]
+    for rate, (w, v) in zip(qd, S, strict=True):
+        links.append((links[-1][0] + rate * w, links[-1][1] + rate * v))
+    u, Psid2 = map(list, zip(*each(turning, S, links[:-1]), strict=True))
+    wd, a = [ZERO], [arm.rotations(q)[0].down(-arm.gravity)]
+    for i, (w, v) in enumerate(S):
+        wd.append(wd[-1] + qdd[i] * w + qd[i] * u[i])
+        a.append(a[-1] + qdd[i] * v + (qd[i] / 2) * Psid2[i][1])
+    points = [((ZERO, ZERO, ZERO), a[0]), *each(accelerated, links[1:], wd[1:], a[1:])]
+    Psidd = each(turning_twice, S, u, links[:-1], points[:-1])
+    return Motion(S, u, Psid2, Psidd, links[1:], points[1:])
 
 
-def composites(arm: Arm, placed: Sequence[Placed], links: Sequence[Motion]) -> list[Composite]:
-    """The composite bodies, summed from the tip inward."""
-    M, h, E, (p, K), f, t = 0, ZERO, Symmetric(0, 0, 0, 0, 0, 0), Flow(), ZERO, ZERO
-    found = []
-    for i, (w, v, U, alpha) in reversed(list(enumerate(links))):
-        m, h_i, E_i = body(arm, i, placed[i])
-        M, h, E = M + m, h + h_i, E + E_i
-        p = p + m * (2 * v) + (2 * w).cross(h_i)
-        K = added(K, added(crossed(2 * w, E_i), dyad(2 * v, h_i)))
-        f = f + m * alpha + times(U, h_i)
-        t = t + axial(U, E_i) + h_i.cross(alpha)
-        found.append(Composite(M, h, E, Flow(p, K), (f, t)))
+def turning(S: Twist, link: Twist) -> tuple[Vector, Twist]:
+    """The angular part u of Psid, and twice all of it, of a joint on a link that moves so."""
+    (w, v), (w_link, v_link) = S, link
+    u = w_link.cross(w)
+    return u, (2 * u, (2 * w_link).cross(v) + (2 * v_link).cross(w))
+
+
+def accelerated(link: Twist, wd: Vector, a: Vector) -> Points:
+    """U and alpha of a link whose twist changes by (wd, a)."""
+    w, v = link
+    return accelerator(w, wd)[0], a + w.cross(v)
+
+
+def turning_twice(S: Twist, u: Vector, link: Twist, points: Points) -> Twist:
+    """Psidd = (U w, U v + alpha x w + 2 v_link x u) of a joint on a link."""
+    (w, v), (_, v_link), (U, alpha) = S, link, points
+    return times(U, w), times(U, v) + alpha.cross(w) + (2 * v_link).cross(u)
+
+
+def composites(links: Sequence[Thing]) -> list[Thing]:
+    """The sums over the links i..n, from the tip inward."""
+    found = [links[-1]]
+    for link in reversed(links[:-1]):
+        numbers = (x + y for x, y in zip(scalars(found[-1]), scalars(link), strict=True))
+        found.append(like(link, numbers))
     return found[::-1]
 
 
-def body(arm: Arm, i: int, placed: Placed) -> tuple[Scalar, Vector, Symmetric]:
-    """Mass, first and second moment of a flat link, whose own E_zz is 0.
+def flat(m: Scalar, h: Vector, J: Symmetric, placed: Placed) -> Moments:
+    """The moments of a flat link, whose own E_zz is 0.
 
     E is a sum of pairs of dyads, a x^T + x a^T + b y^T + y b^T + c o^T + o c^T, and of m o o^T, by
     the axes x, y and the origin o of the link's frame.
     """
     x, y, z, o = placed
-    m, h, J = arm.mass[i], arm.first_moment[i], arm.inertia[i]
     a = half(J.yy) * x - J.xy * y - J.xz * z + h.x * o
     b = half(J.xx) * y - J.yz * z + h.y * o
     A = mixed(a, x) + mixed(b, y) + mixed(h.z * z, o)
     E = Symmetric(2 * A.xx, A.xy, A.xz, 2 * A.yy, A.yz, 2 * A.zz)
-    return m, placed.out(h) + m * o, E + square(m * o, o)
+    return placed.out(h) + m * o, E + square(m * o, o)
+
+
+def moving(m: Scalar, moments: Moments, link: Twist) -> Body:
+    """A link that moves so."""
+    (h, E), (w, v) = moments, link
+    K = added(crossed(2 * w, E), dyad(2 * v, h))
+    return Body(m, h, inertia(E), m * (2 * v) + (2 * w).cross(h), couple(K))
+
+
+def wrench(m: Scalar, moments: Moments, points: Points) -> Wrench:
+    """What moves a link: a force and its moment."""
+    (h, E), (U, alpha) = moments, points
+    return m * alpha + times(U, h), axial(U, E) + h.cross(alpha)
+
+
+def forces(S: Twist, Psid2: Twist, body: Body) -> Forces:
+    """What the links beyond a joint take along it."""
+    (w, v), (w2, v2), (M, h, I, p, B) = S, Psid2, body
+    N = times(transposed(B), w) + p.cross(v)
+    F1 = times(B, w) + I @ w2 + h.cross(v2), M * v2 + w2.cross(h) + w.cross(p)
+    return Forces(I @ w + h.cross(v), M * v + w.cross(h), N, F1)
+
+
+def turned(S: Twist, u: Vector, Psidd: Twist, body: Body, moved: Wrench) -> Twist:
+    """G = 2 B Psid + I Psidd + S x* f, the bracket of dtau_j/dq_i: a moment and a force."""
+    (w, v), (wdd, vdd), (M, h, I, p, B), (f, t) = S, Psidd, body, moved
+    force = M * vdd + wdd.cross(h) + u.cross(p) + w.cross(f)
+    return times(B, u) + I @ wdd + h.cross(vdd) + w.cross(t) + v.cross(f), force
 
 
 def half(x: Scalar) -> Scalar:
@@ -159,18 +197,6 @@ def axial(U: Matrix, E: Symmetric) -> Vector:
     """Integral of r x (U r) dm, 18M15A: what U E has against its transpose."""
     (Ux, Uy, Uz), (Ex, Ey, Ez) = U, E.rows()
     return Vector(Uz @ Ey - Uy @ Ez, Ux @ Ez - Uz @ Ex, Uy @ Ex - Ux @ Ey)
-
-
-def forces(joint: Twists, body: Composite) -> Forces:
-    """What a composite body takes along the joint that carries it."""
-    M, h, E, (p, K), (f, t) = body
-    (w, v), (w2, v2), (wdd, vdd), u = joint
-    I, B = inertia(E), couple(K)
-    N = times(transposed(B), w) + p.cross(v)
-    F1 = times(B, w) + I @ w2 + h.cross(v2), M * v2 + w2.cross(h) + w.cross(p)
-    g = M * vdd + wdd.cross(h) + u.cross(p) + w.cross(f)
-    G = times(B, u) + I @ wdd + h.cross(vdd) + w.cross(t) + v.cross(f), g
-    return Forces(I @ w + h.cross(v), M * v + w.cross(h), N, F1, G)
 
 
 def couple(K: Matrix) -> Matrix:

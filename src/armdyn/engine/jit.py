@@ -87,11 +87,21 @@ def compile(program: Program, kind: str, dtype: str) -> bytes:
 
     check_size(program, kind)
     if kind == "single":
-        text = drivers.single(program, dtype, machine().lanes(dtype, widest=BRISK))
+        text = drivers.single(program, dtype, _lanes_of_one(program, dtype))
     else:
         many = {"batch": drivers.batch, "stream": drivers.stream}[kind]
         text = many(program, dtype, machine().lanes(dtype))
     return machine_code(text, kind)
+
+
+def _lanes_of_one(program: Program, dtype: str) -> int:
+    """How wide the vectors of the kernel for one state are: brisk, unless it has long loops."""
+    from armdyn.program.tables import Loop
+
+    rows = [value.n for _, _, value in program.instructions if isinstance(value, Loop)]
+    widest = machine().lanes(dtype)
+    long = min(rows, default=0) >= 2 * widest
+    return widest if long else machine().lanes(dtype, widest=BRISK)
 
 
 def check_size(program: Program, kind: str) -> None:

@@ -2,7 +2,8 @@
 
 The areas of all tables begin the scratch array. A value that a table needs waits there, at the
 place of the operand, from the time it is made; one that others need too does not where the table
-writes over its operands, as a solution does. Results that are a run of a table's numbers are
+writes over its operands, as a solution does. A column of operands that another table has too, or
+has made, is read where it lies. Results that are a run of a table's numbers are
 copied when the table is finished. In the kernel for one state a table that is a whole result is
 made there; so are two that share one at its diagonal, when the operands of both are known.
 """
@@ -15,13 +16,14 @@ from collections.abc import Collection, Iterator
 from typing import Any
 
 from armdyn.program import rows
-from armdyn.program.loops import Layout, Loops, layout, loop
+from armdyn.program.loops import Loops, layout, loop
 from armdyn.program.program import TABLES, Op, Program
-from armdyn.program.sincos import Format
-from armdyn.program.tables import Products, Run, Shared, runs, shared
+from armdyn.program.sincos import Format, literal
+from armdyn.program.tables import Each, Products, Run, Shared, Solution, runs, shared
 from armdyn.program.text import Text
 
-LEAST = 16  # numbers of a result that are copied together
+LEAST = 16  # numbers of a result that are copied together,
+MOST = 0.75  # if so much of it is
 
 
 class Areas:
@@ -41,7 +43,9 @@ class Areas:
         first = 0
         for result, size in enumerate(map(math.prod, program.shapes)):
             outputs = program.outputs[first : first + size]
-            self.results[result] = list(runs(program, outputs, LEAST))
+            self.results[result] = list(runs(program, outputs, 4 if lanes == 1 else LEAST))
+            if lanes > 1 and sum(run.length for run in self.results[result]) < MOST * size:
+                self.results[result] = []  # what is left would be stored number by number
             found = shared(program, outputs) if lanes == 1 else None
             if found:
                 self.shared[result], self.results[result] = found, []
@@ -51,13 +55,55 @@ class Areas:
                     self.inside.setdefault(run.table, result)
             first += size
         self.places: dict[int, int] = {}  # where the area of a table begins
-        self.layouts: dict[int, Layout] = {}
+        self.operands: dict[int, list[int]] = {}  # where those of a table are put, -1: nowhere
+        self.columns: dict[int, list[int]] = {}  # where those of a table begin
+        self.made: dict[int, int] = {}  # where the results of a table begin
         self.size = 0
-        for k, (op, _, _) in enumerate(program.instructions):
+        self._known: dict[tuple[int, ...], int] = {}  # where a column of some values begins
+        for k, (op, _, value) in enumerate(program.instructions):
             if op in TABLES:
-                self.layouts[k] = layout(self._table(k), width if lanes == 1 else 1)
                 self.places[k] = self.size
-                self.size += self.layouts[k].size
+                if isinstance(value, Solution):
+                    self._lay_out_solution(k, value)
+                else:
+                    self._lay_out_columns(k, value)
+
+    def _lay_out_solution(self, k: int, table: Solution) -> None:
+        begin, found = self.size, layout(table, self.width if self.lanes == 1 else 1)
+        self.operands[k] = [begin + place if place >= 0 else -1 for place in found.operands]
+        self.made[k] = begin + found.results
+        self.size += found.size
+
+    def _lay_out_columns(self, k: int, table: Products | Each) -> None:
+        n, args = table.n, self.program.instructions[k].args
+        self.operands[k], self.columns[k] = [], []
+        end = n * table.columns
+        for column in (args[start : start + n] for start in range(0, end, n)):
+            there = self._there(column)
+            if there < 0:
+                self._known[column] = there = self.size
+                self.operands[k] += range(self.size, self.size + n)
+                self.size += n
+            else:
+                self.operands[k] += [-1] * n
+            self.columns[k].append(there)
+        for arg in args[end:]:  # numbers that all share
+            self.operands[k].append(-1 if self._is_constant(arg) else self.size)
+            self.size += not self._is_constant(arg)
+        self.made[k] = self.size
+        self.size += table.results
+
+    def _there(self, column: tuple[int, ...]) -> int:
+        """Where a column lies that another table has or makes; -1 if none does."""
+        if column in self._known:
+            return self._known[column]
+        found = next(runs(self.program, column), None)
+        if found is None or found.length < len(column) or found.table in self.inside:
+            return -1
+        return self.made[found.table] + found.first
+
+    def _is_constant(self, k: int) -> bool:
+        return self.program.instructions[k].op is Op.CONSTANT
 
     def _table(self, k: int) -> Any:
         return self.program.instructions[k].value
@@ -83,21 +129,20 @@ class Areas:
         uses = Counter(self.program.outputs)
         for _, args, _ in self.program.instructions:
             uses.update(args)
-        for k, begin in self.places.items():
+        for k, places in self.operands.items():
             op, args, _ = self.program.instructions[k]
-            for arg, place in zip(args, self.layouts[k].operands, strict=True):
+            for arg, place in zip(args, places, strict=True):
                 lasts = op is not Op.SOLUTION or uses[arg] == 1
                 if arg in work and place >= 0 and lasts:
-                    found.setdefault(arg, begin + place)
+                    found.setdefault(arg, place)
         return found
 
     def missing(self, k: int, slots: dict[int, int]) -> Iterator[tuple[int, int]]:
         """The places in a table's area that no value was put in yet, and what belongs there."""
         args = self.program.instructions[k].args
-        for arg, place in zip(args, self.layouts[k].operands, strict=True):
-            there = self.places[k] + place
-            if place >= 0 and slots.get(arg) != there and not self._is_part(arg):
-                yield there, arg
+        for arg, place in zip(args, self.operands[k], strict=True):
+            if place >= 0 and slots.get(arg) != place and not self._is_part(arg):
+                yield place, arg
 
     def _is_part(self, k: int) -> bool:
         return self.program.instructions[k].op is Op.PART
@@ -115,17 +160,13 @@ class Areas:
         """The address of a table's result."""
         if table in self.inside:
             return rows.at(text.emit, f"%r{self.inside[table]}", index, self.form)
-        return self.address(text, self.places[table] + self.layouts[table].results + index)
+        return self.address(text, self.made[table] + index)
 
     def write(self, text: Text, k: int) -> None:
         """The loops of table k; what they need of other tables is copied before."""
-        args, operands, begin = (
-            self.program.instructions[k].args,
-            self.layouts[k].operands,
-            self.places[k],
-        )
+        args, operands = self.program.instructions[k].args, self.operands[k]
         for start, table, index, length in self._pieces(args, operands):
-            to = self.address(text, begin + operands[start])
+            to = self.address(text, operands[start])
             self._copy(text, to, self._result(text, table, index), length)
         self.begun.add(k)
         for result, both in self.shared.items():
@@ -133,10 +174,13 @@ class Areas:
                 if self.begun.issuperset(both):
                     self._write_shared(text, result, both)
                 return
-        if isinstance(self._table(k), Products):
-            self._loops(text, k).products(self._table(k), self._result(text, k, 0))
+        loops, value, results = self._loops(text, k), self._table(k), self._result(text, k, 0)
+        if isinstance(value, Products):
+            loops.products(value, self._columns(text, k), results)
+        elif isinstance(value, Each):
+            loops.each(value, self._columns(text, k), self._shared(text, loops, k), results)
         else:
-            self._loops(text, k).solution(self._table(k))
+            loops.solution(value)
         for result, found in self.results.items():
             for run in found:
                 if run.table == k and self.inside.get(k) != result:
@@ -149,9 +193,25 @@ class Areas:
 
     def _write_shared(self, text: Text, result: int, both: Shared) -> None:
         """The loops of two tables, into the result that they share."""
-        lower, upper = (self._loops(text, k) for k in both)
-        tables = map(self._table, both)
-        lower.triangles(next(tables), upper, next(tables), f"%r{result}")
+        (lower, columns), (upper, beyond) = ((self._table(k), self._columns(text, k)) for k in both)
+        loops = self._loops(text, both.lower)
+        loops.triangles(lower, columns, upper, beyond, f"%r{result}")
+
+    def _columns(self, text: Text, k: int) -> list[str]:
+        """The addresses of the columns of table k."""
+        return [self.address(text, place) for place in self.columns[k]]
+
+    def _shared(self, text: Text, loops: Loops, k: int) -> list[str]:
+        """The numbers that all items share, each a vector."""
+        value, (_, args, _) = self._table(k), self.program.instructions[k]
+        found = []
+        for at in range(value.columns * value.n, value.operands):
+            number = self.program.instructions[args[at]].value
+            if self._is_constant(args[at]):
+                found.append(f"splat ({self.form.scalar} {literal(float(number), self.form)})")
+            else:
+                found.append(loops.spread(self.address(text, self.operands[k][at])))
+        return found
 
     def _pieces(self, args: tuple[int, ...], operands: Any) -> Iterator[Run]:
         """Runs of operands that lie side by side in the area as well."""
@@ -159,7 +219,8 @@ class Areas:
             at = 0
             for i in range(1, length + 1):
                 if i == length or operands[start + i] != operands[start + i - 1] + 1:
-                    yield Run(start + at, table, index + at, i - at)
+                    if operands[start + at] >= 0:
+                        yield Run(start + at, table, index + at, i - at)
                     at = i
 
     def _copy(self, text: Text, to: str, source: str, length: int) -> None:

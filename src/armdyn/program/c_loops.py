@@ -1,4 +1,4 @@
-"""Tables of products and triangular solutions as loops, in C99.
+"""Tables of products, triangular solutions, and the same many times as loops, in C99.
 
 A table has an area of the scratch array ``w``: its operands in their order, what it needs besides,
 and its results. Each operation is a statement of its own, so that no compiler contracts two.
@@ -7,21 +7,22 @@ and its results. Each operation is a statement of its own, so that no compiler c
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 from armdyn.program.program import Op
-from armdyn.program.tables import Products, Solution
+from armdyn.program.tables import Each, Loop, Products, Solution
 
 Operation = Callable[..., str]  # an operation on operands by their text
 
 
-def size(table: Products | Solution) -> int:
+def size(table: Loop) -> int:
     """How many numbers the area of a table has."""
-    return results(table) + (table.n**2 if isinstance(table, Products) else table.n)
+    return results(table) + table.results
 
 
-def results(table: Products | Solution) -> int:
+def results(table: Loop) -> int:
     """Where in its area the results of a table begin."""
-    return table.operands if isinstance(table, Products) else table.n**2 + table.n
+    return table.n**2 + table.n if isinstance(table, Solution) else table.operands
 
 
 def copy(to: str, source: int, length: int) -> str:
@@ -29,11 +30,10 @@ def copy(to: str, source: int, length: int) -> str:
     return f"for (int i = 0; i < {length}; i++) {to}[i] = w[{source} + i];"
 
 
-def lines(table: Products | Solution, begin: int, dtype: str, operation: Operation) -> list[str]:
+def lines(table: Loop, begin: int, dtype: str, operation: Operation) -> list[str]:
     """The statements that compute a table whose area begins there."""
-    writer = _Lines(dtype, operation)
-    body = _products if isinstance(table, Products) else _solution
-    return ["{", *(f"    {line}" for line in body(table, begin, writer)), "}"]  # type: ignore
+    body = BODIES[type(table)](table, begin, _Lines(dtype, operation))
+    return ["{", *(f"    {line}" for line in body), "}"]
 
 
 class _Lines:
@@ -79,6 +79,23 @@ def _products(table: Products, begin: int, text: _Lines) -> list[str]:
     ]
 
 
+def _each(table: Each, begin: int, text: _Lines) -> list[str]:
+    n, end, dtype = table.n, table.n * table.columns, text.dtype
+
+    def given(k: int) -> str:
+        return f"x[{k * n}]" if k < table.columns else f"w[{begin + end + k - table.columns}]"
+
+    stores = [f"r[{r * n}] = {value};" for r, value in table.element(text.do, given)]
+    return [
+        f"for (int i = 0; i < {n}; i++) {{",
+        f"    const {dtype} *x = w + {begin} + i;",
+        f"    {dtype} *r = w + {begin + table.operands} + i;",
+        *_indented(text.taken(), 1),
+        *_indented(stores, 1),
+        "}",
+    ]
+
+
 def _solution(table: Solution, begin: int, text: _Lines) -> list[str]:
     n, dtype = table.n, text.dtype
 
@@ -110,3 +127,10 @@ def _solution(table: Solution, begin: int, text: _Lines) -> list[str]:
         "    }",
         "}",
     ]
+
+
+BODIES: dict[type[Loop], Callable[[Any, int, _Lines], list[str]]] = {
+    Products: _products,
+    Solution: _solution,
+    Each: _each,
+}

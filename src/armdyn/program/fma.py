@@ -9,7 +9,7 @@ from typing import NamedTuple
 from armdyn.program.order import CYCLES
 from armdyn.program.passes import Rewriter, drop_unused
 from armdyn.program.program import Op, Program, Value
-from armdyn.program.tables import Loop
+from armdyn.program.tables import Each, Loop
 
 SUMS = (Op.ADD, Op.SUB)
 
@@ -83,6 +83,8 @@ def place_fma(program: Program) -> Program:
     for k, (op, args, value) in enumerate(code):
         there = [made.place[arg] for arg in args]
         if isinstance(value, Loop):
+            if isinstance(value, Each):
+                value = value.by(place_fma(value.program()))
             made.place[k] = made.append(op, *there, value=replace(value, fused=True))
         elif op is Op.MUL and not others[k]:
             waiting[k] = [Product(there[0], there[1], False, sums[k])]

@@ -13,7 +13,7 @@ from types import FrameType
 from typing import NamedTuple
 
 from armdyn.program.program import Instruction, Op
-from armdyn.program.tables import Products, Solution
+from armdyn.program.tables import Loop
 from armdyn.program.tape import Tape
 from armdyn.spatial import Scalar
 
@@ -44,7 +44,7 @@ class LineTape(Tape):
         self.asked[op] += 1
         return super().place(op, *args)
 
-    def table(self, table: Products | Solution, operands: Sequence[Scalar]) -> int:
+    def table(self, table: Loop, operands: Sequence[Scalar]) -> int:
         """Where an instruction with many results stands."""
         self.asked.update(table.operations())
         return super().table(table, operands)

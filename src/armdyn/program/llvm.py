@@ -20,7 +20,7 @@ from typing import NamedTuple
 from armdyn.program import rows
 from armdyn.program.areas import Areas
 from armdyn.program.order import longest_chain_first, sines_first
-from armdyn.program.passes import unroll
+from armdyn.program.passes import cost_of_loops, unroll
 from armdyn.program.program import TABLES, TRIG, Op, Program
 from armdyn.program.sincos import Format, Lanes, literal
 from armdyn.program.text import OPS, Text
@@ -28,8 +28,9 @@ from armdyn.program.text import OPS, Text
 WHOLE = 4500  # instructions and stores up to which a program stays one function
 SHORT = 600  # instructions up to which a kernel for many states loads arguments when they are
 # first used: beyond, more values wait than there are registers
-CHAINS = 560  # up to which it begins with long chains, as the kernel for one state does, unless
-# an argument is wider than NARROW
+CHAINS = 560  # up to which it begins with long chains, unless an argument is wider than NARROW
+CHAINS_ALONE = 1800  # up to which the kernel for one state does: beyond, values that wait meanwhile
+# make its code longer by a fifth, and the cache of instructions holds some 2000 of them
 SHORT_AND_WIDE = 450  # up to which it does both, with more than NARROW results, which wait as well
 NARROW = 16  # numbers of an argument up to which a longer kernel loads it before anything else
 PART = 250  # instructions, stores and loads a function, beyond
@@ -97,7 +98,10 @@ class Writer:
     """
 
     def __init__(self, program: Program, form: Format, lanes: int, width: int) -> None:
-        program = unroll(program, below=2 * width if lanes == 1 else 0)  # vectors must fit
+        if lanes == 1:
+            program = unroll(program, below=width)  # a vector must fit
+        elif len(program.instructions) + cost_of_loops(program) // 2 <= WHOLE:
+            program = unroll(program)
         self.program, self.form, self.lanes, self.width = program, form, lanes, width
         self.type = form.scalar if lanes == 1 else f"<{lanes} x {form.scalar}>"
         self.suffix = f"f{form.bits}" if lanes == 1 else f"v{lanes}f{form.bits}"
@@ -108,8 +112,10 @@ class Writer:
         most = SHORT if len(program.outputs) <= NARROW else SHORT_AND_WIDE
         self.short = len(program.instructions) <= most
         narrow = max(program.inputs.values(), default=0) <= NARROW  # else their numbers wait too
-        chains = self.short and narrow and len(program.instructions) <= CHAINS
-        self.parts = cut(program, longest_chain_first if lanes == 1 or chains else None)
+        chains = len(program.instructions) <= (CHAINS_ALONE if lanes == 1 else CHAINS)
+        if lanes > 1:
+            chains = chains and self.short and narrow
+        self.parts = cut(program, longest_chain_first if chains else None)
         self.areas = Areas(program, form, lanes, width)
         self.constant_stores: list[Store] = []  # of constants alone, dealt out to all parts
         self.stores = self._stores()
@@ -158,6 +164,8 @@ class Writer:
                 used += [place for store in self.stores.get(k, ()) for place in store.places]
                 for arg in used:
                     if home.get(arg, i) != i and arg not in slots:
+                        arg = self._positive(arg)
+                    if home.get(arg, i) != i and arg not in slots:
                         slots[arg] = end
                         end += 1
         return slots
@@ -167,7 +175,6 @@ class Writer:
         values: dict[int, str] = {}
         if self.lanes > 1 and i == 0:
             self._load_early(text, values)
-        made: list[int] = []
         for store in self.stores.get(-1, ()) if i == 0 else ():
             self._store(text, values, store)
         if len(self.parts) > 1:
@@ -186,11 +193,10 @@ class Writer:
             else:
                 operands = [self._use(text, values, arg) for arg in args]
                 values[unit[0]] = self._operation(text, op, operands)
-            made += unit
+            self._set_aside(text, values, unit)
             for store in (store for k in unit for store in self.stores.get(k, ())):
                 self._store(text, values, store)
         text.lines += dealt(between, len(self.parts[i]), len(self.parts[i]) + 1)
-        self._set_aside(text, values, made)
 
     def _table(self, text: Text, values: dict[int, str], k: int) -> None:
         """The loops of a table, after what its area lacks and before what goes to results."""
@@ -228,10 +234,18 @@ class Writer:
                 return values[k]
             elif op is Op.PART:
                 address = self.areas.part(text, k)
+            elif op is Op.NEG and k not in self.slots:
+                values[k] = self._operation(text, op, [self._use(text, values, self._positive(k))])
+                return values[k]
             else:
                 address = self._slot(text, k)
             values[k] = text.emit(f"load {self.type}, ptr {address}")
         return values[k]
+
+    def _positive(self, k: int) -> int:
+        """What a negative is the negative of: made again where it is used, it costs nothing."""
+        op, args, _ = self.program.instructions[k]
+        return args[0] if op is Op.NEG else k
 
     def _argument(self, k: int) -> tuple[int, int]:
         for argument, length in enumerate(self.program.inputs.values()):

@@ -1,4 +1,4 @@
-"""Tables of products and triangular solutions as loops, in LLVM's language.
+"""Tables of products, triangular solutions, and the same many times as loops, in LLVM's language.
 
 In the kernel for one state the columns of a table fill the lanes of a vector; in the kernel for
 many each lane is a state, and a step of a loop is one number. The operations and their rounding are
@@ -17,7 +17,7 @@ from functools import partial
 from armdyn.program import rows
 from armdyn.program.program import Op
 from armdyn.program.sincos import Format, literal
-from armdyn.program.tables import Products, Solution
+from armdyn.program.tables import Each, Loop, Products, Solution
 from armdyn.program.text import OPS, Text
 
 GROUP = 4  # rows of a triangular matrix that are worked on together
@@ -32,11 +32,11 @@ class Layout:
     size: int
 
 
-def layout(table: Products | Solution, step: int) -> Layout:
+def layout(table: Loop, step: int) -> Layout:
     """The area of a table whose loops go by so many numbers."""
     n = table.n
-    if isinstance(table, Products):
-        return Layout(range(table.operands), table.operands, table.operands + n * n)
+    if not isinstance(table, Solution):
+        return Layout(range(table.operands), table.operands, table.operands + table.results)
     stride = n + step  # vectors reach beyond the end of a row
     triangle = [i * stride + j for i in range(n) for j in range(i + 1)]
     _, y, x = _rows(n, step)
@@ -142,27 +142,58 @@ class Loops:
         mask = f"<{self.width} x i32> zeroinitializer"
         return self.text.emit(f"shufflevector {self.vector} {one}, {self.vector} poison, {mask}")
 
-    def products(self, table: Products, results: str) -> None:
+    def columns(self, table: Products | Each) -> list[str]:
+        """Where the columns of a table's operands begin that lie side by side in the area."""
+        return [self.at(i * table.n) for i in range(table.columns)]
+
+    def each(
+        self, table: Each, columns: Sequence[str], shared: Sequence[str], results: str
+    ) -> None:
+        """The function of item after item; the last items of a vector may be computed twice."""
+        n, emit = table.n, self.text.emit
+        with loop(self.text, "0", str(n), self.step) as items:
+            i = items.index
+            if self.step > 1:
+                inside = emit(f"icmp slt i64 {i}, {n - self.step}")
+                i = emit(f"select i1 {inside}, i64 {i}, i64 {n - self.step}")
+
+            def given(k: int) -> str:
+                if k < table.columns:
+                    return self.load(self.at(i, base=columns[k]))
+                return shared[k - table.columns]
+
+            for r, value in table.element(self.do, given):
+                self.store(value, self.at(r * n, i, base=results))
+
+    def products(self, table: Products, columns: Sequence[str], results: str) -> None:
         """T_rc = a_c . b_r for c <= r, a_r . b_c beyond; a row of T after the other."""
         if self.lanes == 1:  # what is beyond the diagonal is computed again: rows are stored whole
-            self.triangles(table, self, table, results)
+            self.triangles(table, columns, table, columns, results)
             return
         n = table.n
-        a, b = self._columns(table)
+        a, b = columns[: table.length], columns[table.length :]
         with loop(self.text, "0", str(n)) as joints:
             r = joints.index
             T_r = self.at(self.times(r, n), base=results)
             b_r = [self.spread(self.at(r, base=column)) for column in b]
-            with loop(self.text, "0", self.text.emit(f"add i64 {r}, 1")) as columns:
-                c = columns.index
+            with loop(self.text, "0", self.text.emit(f"add i64 {r}, 1")) as row:
+                c = row.index
                 value = table.element(self.do, self.column(a, c), b_r)
                 self.store(value, self.at(c, base=T_r))
                 self.store(value, self.at(self.times(c, n), r, base=results))
 
-    def triangles(self, lower: Products, other: Loops, upper: Products, results: str) -> None:
-        """This area's table up to the diagonal, beyond it that of another area, row after row."""
+    def triangles(
+        self,
+        lower: Products,
+        columns: Sequence[str],
+        upper: Products,
+        beyond: Sequence[str],
+        results: str,
+    ) -> None:
+        """A table up to the diagonal, beyond it another, of other columns; row after row."""
         n = lower.n
-        (a, b), (a_beyond, b_beyond) = self._columns(lower), other._columns(upper)
+        a, b = columns[: lower.length], columns[lower.length :]
+        a_beyond, b_beyond = beyond[: upper.length], beyond[upper.length :]
         with loop(self.text, "0", str(n)) as joints:
             r = joints.index
             T_r = self.at(self.times(r, n), base=results)
@@ -170,11 +201,6 @@ class Loops:
             self._beyond(upper, a_r, b_beyond, r, T_r)
             b_r = [self.spread(self.at(r, base=column)) for column in b]
             self._before(lower, a, b_r, self.text.emit(f"add i64 {r}, 1"), T_r)
-
-    def _columns(self, table: Products) -> tuple[list[str], list[str]]:
-        """Where the numbers of all rows a and b begin: the first ones, the second ones, ..."""
-        starts = [self.at(i * table.n) for i in range(2 * table.length)]
-        return starts[: table.length], starts[table.length :]
 
     def column(self, rows: Sequence[str], c: str) -> list[str]:
         """The numbers of column c, and in a vector those that follow."""

@@ -6,6 +6,7 @@ Equal terms are shared, and constants folded, before any pass: while the tape re
 from __future__ import annotations
 
 import math
+from collections.abc import Collection
 from dataclasses import replace
 
 from armdyn.program.program import TABLES, Instruction, Op, Program, Value
@@ -67,14 +68,14 @@ def drop_unused(program: Program) -> Program:
     return replace(program, instructions=tuple(instructions), outputs=outputs)
 
 
-def unroll(program: Program, below: float = math.inf) -> Program:
-    """The same operations without loops: tables of fewer than ``below`` rows as instructions."""
-    if not any(instruction.op in TABLES for instruction in program.instructions):
+def unroll(program: Program, kinds: Collection[Op] = TABLES, below: float = math.inf) -> Program:
+    """The same operations without loops: tables of some kinds and fewer than ``below`` rows."""
+    if not any(instruction.op in kinds for instruction in program.instructions):
         return program
     plain = Rewriter(program)
     results: dict[int, list[int]] = {}  # where all those of a table stand
     for k, (op, args, value) in enumerate(program.instructions):
-        if isinstance(value, Loop) and value.n < below:
+        if isinstance(value, Loop) and op in kinds and value.n < below:
             results[k] = value.unrolled([plain.place[arg] for arg in args], plain.append)
         elif op is Op.PART and args[0] in results:
             plain.place[k] = results[args[0]][value]
@@ -83,12 +84,16 @@ def unroll(program: Program, below: float = math.inf) -> Program:
     return plain.finish()
 
 
+WEIGHTS = {Op.ADD: 1, Op.SUB: 1, Op.MUL: 1, Op.FMA: 2, Op.DIV: 8, Op.SQRT: 8}
+
+
 def cost(program: Program) -> int:
     """What a program costs: its multiplications, additions and subtractions, and 8 a division."""
-    weights = {Op.ADD: 1, Op.SUB: 1, Op.MUL: 1, Op.FMA: 2, Op.DIV: 8, Op.SQRT: 8}
-    return sum(
-        sum(weights[op] * times for op, times in value.operations().items())
-        if isinstance(value, Loop)
-        else weights.get(op, 0)
-        for op, _, value in program.instructions
-    )
+    plain = sum(WEIGHTS.get(op, 0) for op, _, _ in program.instructions)
+    return plain + cost_of_loops(program)
+
+
+def cost_of_loops(program: Program) -> int:
+    """What the tables among its instructions cost."""
+    tables = (value for _, _, value in program.instructions if isinstance(value, Loop))
+    return sum(WEIGHTS[op] * n for table in tables for op, n in table.operations().items())

@@ -1,7 +1,8 @@
 """Program: straight-line code on a closed set of operations. Define, check, print.
 
-Two operations have many results, which loops compute on large arms: a table of products and the
-solution of a triangular system. PART reads one of them.
+Three operations have many results, which loops compute on large arms: a table of products, the
+solution of a triangular system, and the same function of each of many items. PART reads one of
+them.
 """
 
 from __future__ import annotations
@@ -32,6 +33,7 @@ class Op(Enum):
     SELECT_LT = "select_lt"  # select_lt(a, b, x, y) = x if a < b else y
     PRODUCTS = "products"  # many results: tables.Products says which
     SOLUTION = "solution"  # many results: tables.Solution says which
+    EACH = "each"  # many results: tables.Each says which
     PART = "part"  # one of the many results of another instruction
 
     __hash__ = object.__hash__  # members are looked up for every operation recorded
@@ -52,7 +54,7 @@ ARITY = {
     Op.SELECT_LT: 4,
     Op.PART: 1,
 }
-TABLES = (Op.PRODUCTS, Op.SOLUTION)
+TABLES = (Op.PRODUCTS, Op.SOLUTION, Op.EACH)
 TRIG = (Op.SIN, Op.COS)
 
 Value = Any  # a constant's float, an input's name, a table's Loop, a part's index

@@ -11,7 +11,7 @@ from armdyn.program.loops import Layout, Loops, layout
 from armdyn.program.pages import LONG, SECTOR
 from armdyn.program.program import TABLES, TRIG, Op, Program
 from armdyn.program.sincos import Format, Lanes, literal
-from armdyn.program.tables import Products
+from armdyn.program.tables import Each, Products
 from armdyn.program.text import OPS, Text
 
 FETCH = "prefetch.global.L2 [$0];"
@@ -174,8 +174,13 @@ class Arithmetic:
                 there = self._place(text, begin + place)
                 text.do(f"store {self.form.scalar} {name}, ptr {there}")
         loops = Loops(text, self.form, 1, 1, self._place(text, begin))
+        results = self._place(text, begin + found.results)
         if isinstance(value, Products):
-            loops.products(value, self._place(text, begin + found.results))
+            loops.products(value, loops.columns(value), results)
+        elif isinstance(value, Each):
+            end = value.columns * value.n
+            shared = [loops.spread(loops.at(end + i)) for i in range(value.shared)]
+            loops.each(value, loops.columns(value), shared, results)
         else:
             loops.solution(value)
 

@@ -9,7 +9,7 @@ from typing import Any
 from armdyn.errors import MethodError, as_names, unknown
 from armdyn.program import tape as tapes
 from armdyn.program.interpreter import RULES, nested
-from armdyn.program.passes import drop_unused
+from armdyn.program.passes import drop_unused, unroll
 from armdyn.program.program import Op, Program
 from armdyn.program.tables import Products, Solution
 from armdyn.program.tape import Tape, Traced
@@ -27,7 +27,7 @@ class Replay:
     """
 
     def __init__(self, program: Program, more: Mapping[str, int] | None = None) -> None:
-        self.program = program
+        self.program = program = unroll(program, {Op.EACH})
         self.tape = Tape({**program.inputs, **(more or {})})
         self.given = dict(zip(self.tape.inputs, self.tape.arguments(), strict=True))
         inputs = iter([x for name in program.inputs for x in self.given[name]])

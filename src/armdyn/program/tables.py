@@ -1,4 +1,4 @@
-"""What instructions with many results compute: tables of products, and triangular solutions.
+"""What instructions with many results compute: tables of products, solutions, the same many times.
 
 On a large arm these are most of the work, and the same for all pairs of joints, so writers make
 loops of them. Here stands what the loops mean, operation by operation: any order of execution that
@@ -10,20 +10,32 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any, NamedTuple
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, NamedTuple
 
-from armdyn.program.program import Op, Program
+from armdyn.program.program import Instruction, Op, Program
 
 Do = Callable[..., Any]  # do(op, *operands): an operation on whatever the operands are
 
 
 @dataclass(frozen=True)
 class Loop:
-    """What both have: their size, and whether a product and the sum it enters are one fma."""
+    """What all have: their size, and whether a product and the sum it enters are one fma."""
 
     n: int
     fused: bool = False
+
+    op: ClassVar[Op]
+
+    @property
+    def operands(self) -> int:
+        """How many numbers it takes."""
+        raise NotImplementedError
+
+    @property
+    def results(self) -> int:
+        """How many numbers it gives."""
+        raise NotImplementedError
 
     def has(self, index: int) -> bool:
         """Whether there is a result of that index."""
@@ -62,9 +74,19 @@ class Products(Loop):
         return sum(self.groups)
 
     @property
+    def columns(self) -> int:
+        """How many numbers a row a and a row b have together."""
+        return 2 * self.length
+
+    @property
     def operands(self) -> int:
         """How many numbers it takes."""
-        return 2 * self.n * self.length
+        return self.n * self.columns
+
+    @property
+    def results(self) -> int:
+        """How many numbers it gives, with those above the diagonal."""
+        return self.n**2
 
     def has(self, index: int) -> bool:
         """Whether there is a result of that index."""
@@ -119,6 +141,11 @@ class Solution(Loop):
         return self.triangle + self.n + 1
 
     @property
+    def results(self) -> int:
+        """How many numbers it gives."""
+        return self.n
+
+    @property
     def triangle(self) -> int:
         """How many numbers of M it takes; those of y follow."""
         return self.n * (self.n + 1) // 2
@@ -159,6 +186,91 @@ class Solution(Loop):
         pairs = n * (n - 1) // 2
         sums = pairs * (n + 1) // 3 + 2 * pairs
         return Counter({Op.DIV: n, Op.MUL: sums + pairs + n, Op.SUB: sums})
+
+
+@dataclass(frozen=True)
+class Each(Loop):
+    """The same function of each of n items; result r n + i is its r-th result for item i.
+
+    Operands are the first numbers of all items, the second ones and so on, then numbers that all
+    items share, constants among them.
+
+    Attributes:
+        columns: how many numbers an item has.
+        shared: how many numbers all items share.
+        body: what the function does; the numbers of an item come first, then the shared ones.
+        outputs: the places of its results.
+    """
+
+    columns: int = 0
+    shared: int = 0
+    body: tuple[Instruction, ...] = ()
+    outputs: tuple[int, ...] = ()
+
+    op = Op.EACH
+
+    @property
+    def operands(self) -> int:
+        """How many numbers it takes."""
+        return self.columns * self.n + self.shared
+
+    @property
+    def results(self) -> int:
+        """How many numbers it gives."""
+        return self.n * len(self.outputs)
+
+    def has(self, index: int) -> bool:
+        """Whether there is a result of that index."""
+        return 0 <= index < self.results
+
+    def element(self, do: Do, given: Callable[[int], Any]) -> Iterator[tuple[int, Any]]:
+        """The results for one item, each with its index as soon as it is known.
+
+        ``given`` tells a number of the item, or one that all share, when it is first needed.
+        """
+        results: dict[int, list[int]] = {}
+        for r, k in enumerate(self.outputs):
+            results.setdefault(k, []).append(r)
+        values: dict[int, Any] = {}
+
+        def use(k: int) -> Any:
+            if k not in values:
+                values[k] = given(k)
+            return values[k]
+
+        for k, (op, args, _) in enumerate(self.body):
+            if op is not Op.INPUT:
+                values[k] = do(op, *map(use, args))
+            for r in results.get(k, ()):
+                yield r, use(k)
+
+    def unrolled(self, operands: Sequence[Any], do: Do) -> list[Any]:
+        """All results by their indices."""
+        n, end = self.n, self.columns * self.n
+        found: list[Any] = [None] * self.results
+        for i in range(n):
+            own = [*operands[i:end:n], *operands[end:]]
+            for r, value in self.element(do, own.__getitem__):
+                found[r * n + i] = value
+        return found
+
+    def operations(self) -> Counter[Op]:
+        """How often each operation is executed, were nothing fused."""
+        once = Counter(op for op, _, _ in self.body)
+        fused = once.pop(Op.FMA, 0)
+        once += Counter({Op.MUL: fused, Op.ADD: fused})
+        free = (Op.INPUT, Op.NEG)
+        return Counter({op: self.n * times for op, times in once.items() if op not in free})
+
+    def program(self) -> Program:
+        """The function of an item as a program."""
+        inputs = {"item": self.columns, "shared": self.shared}
+        return Program("each", inputs, self.body, self.outputs, ((len(self.outputs),),))
+
+    def by(self, program: Program) -> Each:
+        """The same with another program of an item, one that has no constants."""
+        body, outputs = program.instructions, program.outputs
+        return replace(self, body=body, outputs=outputs)
 
 
 class Run(NamedTuple):

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, NoReturn
 
 from armdyn.errors import TraceError
 from armdyn.program.program import Instruction, Op, Program, input_names
-from armdyn.program.tables import Products, Solution
+from armdyn.program.tables import Loop, Products, Solution
 from armdyn.spatial import Row, Scalar, select_lt, sincos
+from armdyn.spatial.each import Function, Item, repeated
 from armdyn.spatial.matrices import Vectors, solution, table_of_products
 
-LOOPED = 16  # rows from which on a table is one instruction: loops are faster from 13 on
+LOOPED = 8  # items, or rows that loops made, from which on one instruction does all of them;
+SCATTERED = 2  # times as many rows of numbers that are made one by one, and wait in registers
 LARGE = 2.0**100  # a factor that stays below it, and above 1 / LARGE, is one in either type
 POWERS = {2.0**k for k in range(-10, 11)}  # of two, near enough for sums exact in either type
 
@@ -141,7 +143,7 @@ def _(a: Traced, b: Scalar, x: Scalar, y: Scalar) -> Scalar:
 @table_of_products.register
 def _(kind: Traced, a: Sequence[Vectors], b: Sequence[Vectors]) -> list[Row]:
     n = len(a)
-    if n < LOOPED:
+    if not _pays(kind.tape, n, (x for row in (*a, *b) for v in row for x in v)):
         return table_of_products.dispatch(object)(kind, a, b)
     groups, columns_a, columns_b = [], [], []
     for vectors in zip(zip(*a, strict=True), zip(*b, strict=True), strict=True):
@@ -162,17 +164,33 @@ def _(kind: Traced, a: Sequence[Vectors], b: Sequence[Vectors]) -> list[Row]:
     return T
 
 
+def _pays(tape: Tape, rows: int, numbers: Iterable[Scalar]) -> bool:
+    """Whether a loop over so many rows, which consist of these numbers, is faster than none."""
+    if not LOOPED <= rows < SCATTERED * LOOPED:
+        return rows >= LOOPED
+    return any(isinstance(x, Traced) and tape.is_part(x) for x in numbers)
+
+
 def _is_zero(column: Sequence[Scalar]) -> bool:
     return all(not isinstance(x, Traced) and x == 0 for x in column)
 
 
 @solution.register
 def _(kind: Traced, M: Sequence[Sequence[Scalar]], y: Sequence[Scalar]) -> Row:
-    if len(M) < LOOPED:
+    if len(M) < SCATTERED * LOOPED:
         return solution.dispatch(object)(kind, M, y)
     triangle = [x for i, row in enumerate(M) for x in row[: i + 1]]
     place = kind.tape.table(Solution(len(M)), [*triangle, *y, 1])
     return [kind.tape.part(place, i) for i in range(len(M))]
+
+
+@repeated.register
+def _(kind: Traced, function: Function, items: Sequence[Item]) -> list[Any]:
+    if len(items) < LOOPED:
+        return repeated.dispatch(object)(kind, function, items)
+    from armdyn.program.items import recorded  # which has tapes of its own
+
+    return recorded(kind.tape, function, items)
 
 
 class Tape:
@@ -319,7 +337,7 @@ class Tape:
             return self._constant(float(x))
         return x.ref if x.ref >= 0 else self.place(NEG, ~x.ref)
 
-    def table(self, table: Products | Solution, operands: Sequence[Scalar]) -> int:
+    def table(self, table: Loop, operands: Sequence[Scalar]) -> int:
         """Where an instruction with many results stands."""
         args = tuple(map(self.plain, operands))
         k = self._places.get((table, args))
@@ -334,6 +352,10 @@ class Tape:
             k = self._append(Instruction(PART, (table,), index))
             self._places[PART, table, index] = k
         return Traced(self, k)
+
+    def is_part(self, x: Traced) -> bool:
+        """Whether a number is a result of an instruction with many, or the negative of one."""
+        return self.instructions[x.ref if x.ref >= 0 else ~x.ref].op is PART
 
     def finish(self, name: str, results: Any) -> Program:
         """The program whose results are these: nested lists, or a tuple of them for several."""

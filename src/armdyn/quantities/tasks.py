@@ -15,7 +15,7 @@ from armdyn.algorithms.method import Method, without_centres
 from armdyn.chain import Chain
 from armdyn.chain.at_call import NOTHING, AtCall, loaded_link
 from armdyn.errors import MethodError, ModelError, TraceError, cut, listed, shorten, unknown
-from armdyn.program.passes import cost, drop_unused
+from armdyn.program.passes import cost, cost_of_loops, drop_unused
 from armdyn.program.program import Program
 from armdyn.program.tape import record
 from armdyn.quantities import (
@@ -272,6 +272,8 @@ def quantities_of(chain: Chain) -> list[str]:
 
 # What a method costs on an arm -------------------------------------------------------------------
 
+LESS = 0.25  # of an operation is what it takes less in a loop, whose code is short and at hand
+
 
 @lru_cache(maxsize=256)
 def cheapest(
@@ -283,8 +285,8 @@ def cheapest(
     check_inertia(chain, quantity, given)
     task = Task(quantity, given=given, payload_frame=payload_frame)
 
-    def price(method: Method) -> int:
-        return program_cost(chain, quantity, method.name, given, payload_frame)
+    def price(method: Method) -> float:
+        return _costs(chain, quantity, method.name, given, payload_frame)[1]
 
     def compute(method: str) -> Formula:
         return formula(chain, float, Task(quantity, method))
@@ -295,7 +297,6 @@ def cheapest(
     return choice.choose(chain, quantity, price, compute, refuses).name
 
 
-@lru_cache(maxsize=1024)
 def program_cost(
     chain: Chain,
     quantity: str,
@@ -304,12 +305,21 @@ def program_cost(
     payload_frame: str | None = None,
 ) -> int:
     """What a method's program costs on this arm, with these arguments given at the call."""
+    return _costs(chain, quantity, method, given, payload_frame)[0]
+
+
+@lru_cache(maxsize=1024)
+def _costs(
+    chain: Chain, quantity: str, method: str, given: tuple[str, ...], payload_frame: str | None
+) -> tuple[int, float]:
+    """What a method's program costs, and the price by which it is chosen."""
     task = Task(quantity, method, given=given, payload_frame=payload_frame)
     traced = program(chain, [task])
     operations = cost(traced)
+    price = operations - LESS * cost_of_loops(traced)
     if catalogue.find(quantity, method).exact:
-        _Cheapest.offer(chain, task, traced, operations)
-    return operations
+        _Cheapest.offer(chain, task, traced, price)
+    return operations, price
 
 
 class _Cheapest:
@@ -318,19 +328,19 @@ class _Cheapest:
     That is one program and no more, for those of large arms fill much memory.
     """
 
-    found: tuple[Chain, tuple[Task, ...], Program, int] | None = None
+    found: tuple[Chain, tuple[Task, ...], Program, float] | None = None
 
     @classmethod
-    def offer(cls, chain: Chain, task: Task, traced: Program, operations: int) -> None:
+    def offer(cls, chain: Chain, task: Task, traced: Program, price: float) -> None:
         """Keeps a program, unless that of the same quantity here is as cheap."""
         kept = cls.found
         same = kept is not None and kept[0] == chain and kept[1][0].by(None) == task.by(None)
-        if kept is None or not same or operations < kept[3]:
-            cls.found = chain, (task,), traced, operations
+        if kept is None or not same or price < kept[3]:
+            cls.found = chain, (task,), traced, price
 
 
 def forget_costs() -> None:
     """Forget what was chosen and what it costs, for there is a new method."""
     cheapest.cache_clear()
-    program_cost.cache_clear()
+    _costs.cache_clear()
     _Cheapest.found = None

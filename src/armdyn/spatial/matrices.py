@@ -119,25 +119,12 @@ def symmetric_product(a: Sequence[Sequence[Scalar]], b: Sequence[Sequence[Scalar
     return T
 
 
-def times_matrix(A: Sequence[Row], B: Sequence[Row]) -> list[Row]:
-    """A B of matrices of one size, as two tables of products: below the diagonal and above it."""
-    rows = [_in_threes(row) for row in A]
-    columns = [_in_threes(column) for column in zip(*B, strict=True)]
-    return joined(products(columns, rows), products(rows, columns))
-
-
 def joined(lower: Sequence[Row], upper: Sequence[Row]) -> list[Row]:
     """The first table below the diagonal and on it, the second above."""
     return [
         [*below[: i + 1], *above[i + 1 :]]
         for i, (below, above) in enumerate(zip(lower, upper, strict=True))
     ]
-
-
-def _in_threes(row: Sequence[Scalar]) -> list[Vector]:
-    """Numbers as vectors, with zeros at the end."""
-    padded = [*row, *[0] * (-len(row) % 3)]
-    return [Vector(*padded[k : k + 3]) for k in range(0, len(padded), 3)]
 
 
 def kind(numbers: Iterable[Scalar]) -> Scalar:
