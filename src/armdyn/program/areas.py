@@ -176,7 +176,7 @@ class Areas:
                 return
         loops, value, results = self._loops(text, k), self._table(k), self._result(text, k, 0)
         if isinstance(value, Products):
-            loops.products(value, self._columns(text, k), results)
+            loops.products(value, self._columns(text, k), results, self._is_copied(k))
         elif isinstance(value, Each):
             loops.each(value, self._columns(text, k), self._shared(text, loops, k), results)
         else:
@@ -185,6 +185,14 @@ class Areas:
             for run in found:
                 if run.table == k and self.inside.get(k) != result:
                     self._copy_to_result(text, result, run)
+
+    def _is_copied(self, k: int) -> bool:
+        """Whether runs of the numbers of table k go to a result or to another table."""
+        code = self.program.instructions
+        operands = (arg for op, args, _ in code if op in TABLES for arg in args)
+        return any(run.table == k for found in self.results.values() for run in found) or any(
+            self._is_part(arg) and code[arg].args[0] == k for arg in operands
+        )
 
     def _loops(self, text: Text, k: int) -> Loops:
         """What writes loops on the area of table k."""

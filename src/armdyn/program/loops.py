@@ -165,8 +165,10 @@ class Loops:
             for r, value in table.element(self.do, given):
                 self.store(value, self.at(r * n, i, base=results))
 
-    def products(self, table: Products, columns: Sequence[str], results: str) -> None:
-        """T_rc = a_c . b_r for c <= r, a_r . b_c beyond; a row of T after the other."""
+    def products(
+        self, table: Products, columns: Sequence[str], results: str, whole: bool = True
+    ) -> None:
+        """T_rc = a_c . b_r for c <= r and, if it is wanted whole, a_r . b_c beyond; row by row."""
         if self.lanes == 1:  # what is beyond the diagonal is computed again: rows are stored whole
             self.triangles(table, columns, table, columns, results)
             return
@@ -180,7 +182,8 @@ class Loops:
                 c = row.index
                 value = table.element(self.do, self.column(a, c), b_r)
                 self.store(value, self.at(c, base=T_r))
-                self.store(value, self.at(self.times(c, n), r, base=results))
+                if whole:
+                    self.store(value, self.at(self.times(c, n), r, base=results))
 
     def triangles(
         self,
