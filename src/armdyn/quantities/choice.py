@@ -1,8 +1,9 @@
 """The rule by which a method is chosen: the cheapest exact one on the arm at hand.
 
-The catalogue's first of equals wins. On more than a few joints, methods that are far from the best
-on generic arms are not tried; one whose cost there is unknown is. A method that a user registered
-is chosen only where it proves right.
+What counts are operations, a division as eight, one in a loop of a large arm as three quarters of
+one (see ``tasks.LESS``). The catalogue's first of equals wins. On more than a few joints, methods
+that are far from the best on generic arms are not tried; one whose cost there is unknown is. A
+method that a user registered is chosen only where it proves right.
 """
 
 from __future__ import annotations
