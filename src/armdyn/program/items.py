@@ -55,8 +55,7 @@ def _is_alike(row: Row, zero: Sequence[bool], exactly: bool) -> bool:
 
 def _is_one(column: Column) -> bool:
     """Whether all items have the same number there."""
-    keys = {(x.ref if isinstance(x, Traced) else None, repr(x)) for x in column}
-    return len(keys) == 1
+    return len({x.ref if isinstance(x, Traced) else repr(x) for x in column}) == 1
 
 
 def _numbers(tape: Tape, program: Program, columns: Sequence[Column]) -> list[Row]:

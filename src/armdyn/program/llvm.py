@@ -19,10 +19,11 @@ from typing import NamedTuple
 
 from armdyn.program import rows
 from armdyn.program.areas import Areas
+from armdyn.program.far import sincos
 from armdyn.program.order import longest_chain_first, sines_first
 from armdyn.program.passes import cost_of_loops, unroll
 from armdyn.program.program import TABLES, TRIG, Op, Program
-from armdyn.program.sincos import Format, Lanes, literal
+from armdyn.program.sincos import Format, literal
 from armdyn.program.text import OPS, Text
 
 WHOLE = 4500  # instructions and stores up to which a program stays one function
@@ -370,46 +371,3 @@ def cut(program: Program, arrange: Arrange | None = None) -> list[list[list[int]
         if unit in tables:
             room = 0
     return [part for part in parts if part] or [[]]
-
-
-def sincos(text: Text, angles: list[str], form: Format, lanes: int) -> list[tuple[str, str]]:
-    """(sin, cos) of vectors of angles; on the way, those beyond the limit are reduced apart."""
-    vectors = Lanes(text.emit, form, lanes)
-    reduced = vectors.reduced(angles)
-    any_far = _any_beyond(text, vectors, angles)
-    fork, before = len(text.lines), text.label
-    text.do("")  # the branch, written when its labels are known
-    away = text.block()
-    both = f"{{ {vectors.real}, {vectors.whole} }}"
-    anew = []
-    for x, (r, k) in zip(angles, reduced, strict=True):
-        pair = text.emit(
-            f"call {both} @far({vectors.real} {x}, {vectors.real} {r}, {vectors.whole} {k})"
-        )
-        anew.append([text.emit(f"extractvalue {both} {pair}, {i}") for i in (0, 1)])
-    last = len(text.lines)
-    text.do("")
-    join = text.block()
-    text.lines[fork] = f"  br i1 {any_far}, label %{away}, label %{join}, !prof !0"
-    text.lines[last] = f"  br label %{join}"
-    joined = [
-        (
-            text.emit(f"phi {vectors.real} [ {r}, %{before} ], [ {far_r}, %{away} ]"),
-            text.emit(f"phi {vectors.whole} [ {k}, %{before} ], [ {far_k}, %{away} ]"),
-        )
-        for (r, k), (far_r, far_k) in zip(reduced, anew, strict=True)
-    ]
-    return vectors.sincos(joined)
-
-
-def _any_beyond(text: Text, vectors: Lanes, angles: list[str]) -> str:
-    """Whether any angle lies beyond the limit."""
-    real, lanes, form = vectors.real, vectors.lanes, vectors.form
-    largest = "zeroinitializer"
-    for x in angles:
-        size = text.emit(f"call {real} @llvm.fabs.v{lanes}f{form.bits}({real} {x})")
-        above = text.emit(f"fcmp ogt {real} {size}, {largest}")
-        largest = text.emit(f"select <{lanes} x i1> {above}, {real} {size}, {real} {largest}")
-    far = text.emit(f"fcmp ogt {real} {largest}, {vectors.number(form.limit)}")
-    bits = text.emit(f"bitcast <{lanes} x i1> {far} to i{lanes}")
-    return text.emit(f"icmp ne i{lanes} {bits}, 0")
