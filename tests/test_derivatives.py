@@ -17,6 +17,7 @@ from armdyn.quantities import QUANTITIES
 from armdyn.quantities.tasks import Task, formula, program
 from tests.arms import with_rotors
 from tests.interpreting import LEAST
+from tests.sweeping import few
 
 FIRST, FORWARD = "inverse_dynamics_derivatives", "forward_dynamics_derivatives"
 SECOND, SLOPES = "inverse_dynamics_second_derivatives", "mass_matrix_derivative"
@@ -88,6 +89,48 @@ def test_every_method_is_the_derivative(quantity, method):
         state = rng.uniform(-2, 2, (len(QUANTITIES[quantity].arguments), chain.n)).tolist()
         results = several(formula(chain, float, Task(quantity, method))(*state))
         close([np.array(x, float) for x in results], expected(chain, quantity, state), 1e-10)
+
+
+LARGE = {
+    kinds + structure: Chain.random(len(kinds), kinds, seed=7, structure=structure)
+    for kinds, structure in [
+        ("RRRRRRRRRRRR", "generic"),
+        ("RPRRPRRRP", "generic"),
+        ("PPRPPRPPPRPPP", "orthogonal"),
+        ("RRRRRRRRRRRRRRRR", "spherical-wrist"),
+        ("RRRRRRRR", "parallel"),
+    ]
+}
+LARGE["one turns, others slide"] = Chain.from_mdh(  # the first table recorded waits for sines
+    b=[0.1, 0.1, 0, 0.1, 0.1, 0.1, 0, 0.1, 0.1, 0, 0.1, 0, 0.1, 0],
+    beta=[30, 30, 90, 90, 0, 0, 90, 30, -90, 0, 90, 30, 90, -90],
+    d=[0, 0.2] * 7,
+    theta=[90, 90, 20, 20, 20, 20, 0, 20, 20, 90, 90, 20, 20, 0],
+    joints="R" + "P" * 13,
+    degrees=True,
+    mass=range(1, 15),
+    com=[(0.1, 0.2, 0.3)] * 14,
+    inertia=[np.eye(3)] * 14,
+    check="warn",
+)
+
+
+@pytest.mark.parametrize("name", few(LARGE, 0, 1, 5))
+def test_loops_over_joints_are_the_derivative(name):
+    """Compiled, one state and many; what is solved with M is as far off as that is singular."""
+    chain = LARGE[name]
+    robot, state = Robot(chain), np.random.default_rng(8).uniform(-1, 1, (3, 9, chain.n))
+    assert any(
+        ins.op is Op.EACH for ins in program(chain, [Task(FIRST, "singh-base")]).instructions
+    )
+    for quantity, tolerance in ((FIRST, 1e-11), (FORWARD, 1e-6)):
+        method = {"method": "singh-base"} if quantity == FIRST else {}
+        many = getattr(robot, quantity)(*state, **method)
+        one = getattr(robot, quantity)(*state[:, 4], **method)
+        other = formula(chain, float, Task(quantity, METHODS[quantity][-1 if method == {} else 0]))
+        close(one, [np.array(x, float) for x in other(*state[:, 4].tolist())], tolerance)
+        for alone, found in zip(one, many, strict=True):
+            np.testing.assert_array_equal(found[4], alone)
 
 
 # Shipped arms, compiled --------------------------------------------------------------------------

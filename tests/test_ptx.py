@@ -21,7 +21,7 @@ from armdyn.spatial import select_lt, sincos
 from armdyn.spatial.matrices import solution
 from tests.on_simulator import LIMIT, computed, same_bits, simulated, states
 from tests.ptx_simulator import Fault
-from tests.test_tables import table_and_solution
+from tests.test_tables import same_many_times, table_and_solution
 
 DTYPES = ("float32", "float64")
 SMALLEST = ptx.LIMITS[0]
@@ -80,10 +80,11 @@ def test_every_operation_has_the_bits_of_the_processor(dtype):
     check(place_fma(record(operations, {"x": 3, "y": 3})), dtype, count=200)
 
 
+@pytest.mark.parametrize("made", [table_and_solution, same_many_times])
 @pytest.mark.parametrize(("dtype", "n"), [("float32", 5), ("float64", 9)])
-def test_tables_are_computed_by_loops_to_the_same_bits(monkeypatch, dtype, n):
+def test_tables_are_computed_by_loops_to_the_same_bits(monkeypatch, dtype, n, made):
     monkeypatch.setattr(tape, "LOOPED", 0)
-    program = place_fma(table_and_solution(n))
+    program = place_fma(made(n))
     assert "alloca" in module(program, dtype, LIMIT).text
     check(program, dtype, count=40)
 

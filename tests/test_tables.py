@@ -25,7 +25,7 @@ from armdyn.program.tangents import jvp
 from armdyn.program.tape import record
 from armdyn.quantities import QUANTITIES
 from armdyn.quantities.tasks import Task, formula
-from armdyn.spatial import Symmetric, Vector, select_lt
+from armdyn.spatial import Symmetric, Vector, select_lt, sincos
 from armdyn.spatial.each import each
 from armdyn.spatial.matrices import joined as joined_at_diagonal
 from armdyn.spatial.matrices import products, solve
@@ -176,6 +176,26 @@ def test_items_that_differ_in_structure_are_recorded_by_themselves(looped):
     x = np.linspace(1, 2, 10).tolist()
     rows = [[0, x[k], x[k + 1]] for k in range(9)] + [x[:3]]
     np.testing.assert_allclose(evaluate(program, {"x": x}), np.cross(rows, [1, 2, 3]), atol=1e-14)
+
+
+def test_few_items_that_are_alike_are_no_loop():
+    def function(x):
+        return each(lambda a, b: a * a + 2 * b, x, [y if k % 2 else 0 for k, y in enumerate(x)])
+
+    assert not tables(record(function, {"x": 11}))  # of which six have a zero
+    assert tables(record(function, {"x": 15}))
+
+
+def test_a_function_of_nothing_but_zeros_and_constants(looped):
+    program = record(lambda x: each(lambda y: 2.0 * y, [x[0]] + [0] * 9), {"x": 2})
+    assert evaluate(program, {"x": [3.0, 4.0]}) == [6.0] + [0.0] * 9
+    program = record(lambda x: each(lambda y: 5.0, x), {"x": 9})
+    assert not tables(program) and evaluate(program, {"x": [1.0] * 9}) == [5.0] * 9
+
+
+def test_a_function_takes_all_its_numbers_as_arguments(looped):
+    with pytest.raises(TraceError, match="met one of another"):
+        record(lambda x: each(lambda y: y * x[0], x), {"x": 9})
 
 
 def test_what_no_loop_does_is_recorded_one_by_one(looped):
@@ -381,6 +401,35 @@ def test_columns_that_loops_made_are_read_where_they_lie(looped):
     made, read = kinds[Op.EACH], kinds[Op.PRODUCTS]
     results = range(areas.made[made], areas.made[made] + 9 * 7)
     assert set(areas.columns[read]) <= set(results) and len(areas.columns[read]) == 12
+
+
+@pytest.mark.parametrize("constant", [True, False], ids=["constants", "inputs"])
+def test_who_runs_first_fills_a_column_that_others_read(constant, looped, monkeypatch):
+    """The one recorded first waits for sines, so it runs last."""
+    monkeypatch.setattr(llvm, "WHOLE", 0)
+    numbers = [k + 0.5 for k in range(16)] if constant else None
+
+    def function(x, y):
+        own = numbers or y
+        first = each(lambda a, b: a * b + 1, own, [sincos(z)[0] for z in x])
+        return first, each(lambda a, b: 3 * a - b * b, x, own)
+
+    program = place_fma(record(function, {"x": 16, "y": 16}))
+    assert len(tables(program)) == 2
+    inputs = awkward(program)
+    same_every_way(program, "float64", inputs, Machine(unroll(program)).run("batch", *inputs))
+
+
+def test_a_loop_that_gives_more_than_a_result_has_an_area_of_its_own(looped):
+    def function(x):
+        many = each(lambda y: tuple(y * k for k in range(2, 12)), x)
+        return [[row[k] for row in many] for k in range(9)], [row[9] for row in many]
+
+    program = record(function, {"x": 9})
+    assert not llvm.Writer(program, FORMATS["float64"], 1, 4).areas.inside
+    found, last = Machine(program).run("single", np.arange(18.0).reshape(2, 9))
+    np.testing.assert_array_equal(found[1], np.arange(9, 18.0) * np.arange(2, 11.0)[:, None])
+    np.testing.assert_array_equal(last[1], 11 * np.arange(9, 18.0))
 
 
 @pytest.mark.parametrize("n", few([2, 9, 17], 0, 1))

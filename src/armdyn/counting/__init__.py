@@ -342,7 +342,7 @@ def _operations(program: Program, k: int) -> dict[str, int]:
     if isinstance(value, Loop):
         found = Counter[str]()
         for each, times in value.operations().items():
-            found[OPERATIONS[each]] += times
+            found.update({OPERATIONS[each]: times} if each in OPERATIONS else {})
         return found
     doubled = (arg for arg in args if program.instructions[arg].op is Op.CONSTANT)
     if op is Op.MUL and any(program.instructions[arg].value == 2.0 for arg in doubled):

@@ -98,10 +98,10 @@ def _lanes_of_one(program: Program, dtype: str) -> int:
     """How wide the vectors of the kernel for one state are: brisk, unless it has long loops."""
     from armdyn.program.tables import Loop
 
+    brisk, widest = machine().lanes(dtype, widest=BRISK), machine().lanes(dtype)
     rows = [value.n for _, _, value in program.instructions if isinstance(value, Loop)]
-    widest = machine().lanes(dtype)
-    long = min(rows, default=0) >= 2 * widest
-    return widest if long else machine().lanes(dtype, widest=BRISK)
+    looped = [n for n in rows if n >= brisk]  # shorter ones are unrolled
+    return widest if min(looped, default=0) >= 2 * widest else brisk
 
 
 def check_size(program: Program, kind: str) -> None:

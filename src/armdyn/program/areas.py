@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
 from armdyn.program import rows
@@ -22,8 +22,8 @@ from armdyn.program.sincos import Format, literal
 from armdyn.program.tables import Each, Products, Run, Shared, Solution, runs, shared
 from armdyn.program.text import Text
 
-LEAST = 16  # numbers of a result that are copied together,
-MOST = 0.75  # if so much of it is
+LEAST = 4, 16  # numbers of a result that are copied together, for one state and for many;
+MOST = 0.75  # for many, if so much of the result is
 
 
 class Areas:
@@ -33,7 +33,9 @@ class Areas:
         size: of all areas together, in numbers of the scratch array.
     """
 
-    def __init__(self, program: Program, form: Format, lanes: int, width: int) -> None:
+    def __init__(
+        self, program: Program, order: Sequence[int], form: Format, lanes: int, width: int
+    ) -> None:
         self.program, self.form, self.lanes, self.width = program, form, lanes, width
         self.type = form.scalar if lanes == 1 else f"<{lanes} x {form.scalar}>"
         self.results: dict[int, list[Run]] = {}
@@ -43,7 +45,7 @@ class Areas:
         first = 0
         for result, size in enumerate(map(math.prod, program.shapes)):
             outputs = program.outputs[first : first + size]
-            self.results[result] = list(runs(program, outputs, 4 if lanes == 1 else LEAST))
+            self.results[result] = list(runs(program, outputs, LEAST[lanes > 1]))
             if lanes > 1 and sum(run.length for run in self.results[result]) < MOST * size:
                 self.results[result] = []  # what is left would be stored number by number
             found = shared(program, outputs) if lanes == 1 else None
@@ -51,25 +53,26 @@ class Areas:
                 self.shared[result], self.results[result] = found, []
             for run in self.results[result]:
                 table = self._table(run.table)
-                if lanes == 1 and run.length == size == table.n**2 and run.first == 0:
+                whole = not isinstance(table, Solution) and run.length == size == table.results
+                if lanes == 1 and whole and run.first == 0:
                     self.inside.setdefault(run.table, result)
             first += size
-        self.places: dict[int, int] = {}  # where the area of a table begins
         self.operands: dict[int, list[int]] = {}  # where those of a table are put, -1: nowhere
         self.columns: dict[int, list[int]] = {}  # where those of a table begin
         self.made: dict[int, int] = {}  # where the results of a table begin
+        self.solutions: dict[int, int] = {}  # where the area of a solution begins
         self.size = 0
         self._known: dict[tuple[int, ...], int] = {}  # where a column of some values begins
-        for k, (op, _, value) in enumerate(program.instructions):
-            if op in TABLES:
-                self.places[k] = self.size
-                if isinstance(value, Solution):
-                    self._lay_out_solution(k, value)
-                else:
-                    self._lay_out_columns(k, value)
+        for k in order:  # that of execution: who comes first fills a column that others read
+            value = program.instructions[k].value
+            if isinstance(value, Solution):
+                self._lay_out_solution(k, value)
+            elif isinstance(value, (Products, Each)):
+                self._lay_out_columns(k, value)
 
     def _lay_out_solution(self, k: int, table: Solution) -> None:
-        begin, found = self.size, layout(table, self.width if self.lanes == 1 else 1)
+        self.solutions[k] = begin = self.size
+        found = layout(table, self.width if self.lanes == 1 else 1)
         self.operands[k] = [begin + place if place >= 0 else -1 for place in found.operands]
         self.made[k] = begin + found.results
         self.size += found.size
@@ -178,7 +181,7 @@ class Areas:
         if isinstance(value, Products):
             loops.products(value, self._columns(text, k), results, self._is_copied(k))
         elif isinstance(value, Each):
-            loops.each(value, self._columns(text, k), self._shared(text, loops, k), results)
+            loops.each(value, self._columns(text, k), self._spread(text, loops, k), results)
         else:
             loops.solution(value)
         for result, found in self.results.items():
@@ -195,21 +198,21 @@ class Areas:
         )
 
     def _loops(self, text: Text, k: int) -> Loops:
-        """What writes loops on the area of table k."""
-        area = self.address(text, self.places[k])
+        """What writes the loops of table k; those of a solution are on an area of its own."""
+        area = self.address(text, self.solutions[k]) if k in self.solutions else "%scratch"
         return Loops(text, self.form, self.lanes, self.width, area)
 
     def _write_shared(self, text: Text, result: int, both: Shared) -> None:
         """The loops of two tables, into the result that they share."""
-        (lower, columns), (upper, beyond) = ((self._table(k), self._columns(text, k)) for k in both)
-        loops = self._loops(text, both.lower)
-        loops.triangles(lower, columns, upper, beyond, f"%r{result}")
+        lower, upper = map(self._table, both)
+        columns, beyond = (self._columns(text, k) for k in both)
+        self._loops(text, both.lower).triangles(lower, columns, upper, beyond, f"%r{result}")
 
     def _columns(self, text: Text, k: int) -> list[str]:
         """The addresses of the columns of table k."""
         return [self.address(text, place) for place in self.columns[k]]
 
-    def _shared(self, text: Text, loops: Loops, k: int) -> list[str]:
+    def _spread(self, text: Text, loops: Loops, k: int) -> list[str]:
         """The numbers that all items share, each a vector."""
         value, (_, args, _) = self._table(k), self.program.instructions[k]
         found = []

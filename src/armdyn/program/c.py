@@ -5,7 +5,7 @@ it. In double and without contraction it executes the interpreter's operations i
 
 A long program is cut into parts, each a static function, because the time to compile one function
 grows faster than its length; values that cross a cut wait in a scratch array on the stack, and so
-do the tables of products and triangular solutions of large arms, which are loops.
+do the tables of large arms, which are loops.
 """
 
 from __future__ import annotations

@@ -80,16 +80,17 @@ def _products(table: Products, begin: int, text: _Lines) -> list[str]:
 
 
 def _each(table: Each, begin: int, text: _Lines) -> list[str]:
-    n, end, dtype = table.n, table.n * table.columns, text.dtype
+    n, end = table.n, table.n * table.columns
 
     def given(k: int) -> str:
-        return f"x[{k * n}]" if k < table.columns else f"w[{begin + end + k - table.columns}]"
+        if k < table.columns:
+            return f"w[{begin + k * n} + i]"
+        return f"w[{begin + end + k - table.columns}]"
 
-    stores = [f"r[{r * n}] = {value};" for r, value in table.element(text.do, given)]
+    first = begin + table.operands
+    stores = [f"w[{first + r * n} + i] = {v};" for r, v in table.element(text.do, given)]
     return [
         f"for (int i = 0; i < {n}; i++) {{",
-        f"    const {dtype} *x = w + {begin} + i;",
-        f"    {dtype} *r = w + {begin + table.operands} + i;",
         *_indented(text.taken(), 1),
         *_indented(stores, 1),
         "}",

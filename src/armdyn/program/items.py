@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from armdyn.program import tape as tapes
 from armdyn.program.passes import drop_unused
 from armdyn.program.program import Instruction, Op, Program, input_names
 from armdyn.program.tables import Each
@@ -20,35 +21,31 @@ Column = Sequence[Scalar]  # the same number of each item
 def recorded(tape: Tape, function: Function, items: Sequence[Item]) -> list[Any]:
     """The function of each item, by one instruction for all that are alike.
 
-    A number that is zero by structure in most items is so in all that are alike. Other items, and
-    all of them where the function does what loops do not, are recorded one by one; so is, where
-    numbers are spread, an item that has more such zeros: it is cheap by itself.
+    A number that is zero by structure in most items is so in all that are alike. Other items are
+    recorded one by one, and so are all of them where few are alike, or where the function does
+    what loops do not.
     """
     rows = [list(scalars(item)) for item in items]
     columns = list(zip(*rows, strict=True))
     zero = [2 * sum(map(is_structural_zero, column)) > len(items) for column in columns]
-    spread = any(_is_one(column) and isinstance(column[0], Traced) for column in columns)
+    spread = any(isinstance(column[0], Traced) and _is_one(column) for column in columns)
     alike = [i for i, row in enumerate(rows) if _is_alike(row, zero, spread)]
-    inner = Tape({"item": zero.count(False)})
-    given = iter(inner.arguments()[0])
-    result = function(*like(items[0], iter([0 if is_zero else next(given) for is_zero in zero])))
-    program = inner.finish("each", [x for x in scalars(result) if isinstance(x, Traced)])
-    program = drop_unused(program)
-    fits = {instruction.op for instruction in program.instructions} <= IN_LOOPS
-    if not fits or len(alike) < (SPREAD if spread else 1):
+    if len(alike) < max(1, SPREAD if spread else tapes.LOOPED):
+        return [function(*item) for item in items]
+    result, program = _once(function, items[0], zero)
+    if not {instruction.op for instruction in program.instructions} <= IN_LOOPS:
         return [function(*item) for item in items]
     kept = [column for column, is_zero in zip(columns, zero, strict=True) if not is_zero]
-    numbers = _numbers(tape, program, [[column[i] for i in alike] for column in kept])
-    found = [None if i in alike else function(*item) for i, item in enumerate(items)]
-    for i, row in zip(alike, numbers, strict=True):
-        parts = iter(row)
-        every = (next(parts) if isinstance(x, Traced) else x for x in scalars(result))
-        found[i] = like(result, every)
-    return found
+    numbers = _numbers(tape, program, [[column[i] for i in alike] for column in kept], len(alike))
+    made = {i: _filled(result, row) for i, row in zip(alike, numbers, strict=True)}
+    return [made[i] if i in made else function(*item) for i, item in enumerate(items)]
 
 
 def _is_alike(row: Row, zero: Sequence[bool], exactly: bool) -> bool:
-    """Whether numbers are zero by structure where they should be; exactly: nowhere else."""
+    """Whether numbers are zero by structure where they should be; exactly: nowhere else.
+
+    An item that has more such zeros costs less by itself, but a column is whole only with it.
+    """
     pairs = [(is_structural_zero(x), is_zero) for x, is_zero in zip(row, zero, strict=True)]
     return all(is_so == is_zero if exactly else is_so or not is_zero for is_so, is_zero in pairs)
 
@@ -58,13 +55,31 @@ def _is_one(column: Column) -> bool:
     return len({x.ref if isinstance(x, Traced) else repr(x) for x in column}) == 1
 
 
-def _numbers(tape: Tape, program: Program, columns: Sequence[Column]) -> list[Row]:
-    """What a program gives for each row of the columns of its arguments."""
-    code, n = program.instructions, len(columns[0])
+def _once(function: Function, item: Item, zero: Sequence[bool]) -> tuple[Any, Program]:
+    """What a function returns for such an item, on a tape of its own, and the program of that."""
+    tape = Tape({"item": zero.count(False)})
+    given = iter(tape.arguments()[0])
+    result = function(*like(item, iter([0 if is_zero else next(given) for is_zero in zero])))
+    program = tape.finish("each", [x for x in scalars(result) if isinstance(x, Traced)])
+    return result, drop_unused(program)
+
+
+def _filled(result: Any, numbers: Row) -> Any:
+    """What a function returned, with these for its traced numbers."""
+    given = iter(numbers)
+    every = (next(given) if isinstance(x, Traced) else x for x in scalars(result))
+    return like(result, every)
+
+
+def _numbers(tape: Tape, program: Program, columns: Sequence[Column], n: int) -> list[Row]:
+    """What a program gives for each of n rows of the columns of its arguments."""
+    if not program.outputs:
+        return [[] for _ in range(n)]
+    code = program.instructions
     wanted = {*program.outputs, *(arg for instruction in code for arg in instruction.args)}
-    used = [k for k in range(len(columns)) if k in wanted]
-    own = [k for k in used if not _is_one(columns[k])]
-    shared = [k for k in used if _is_one(columns[k])]
+    used = {k: _is_one(column) for k, column in enumerate(columns) if k in wanted}
+    own = [k for k, is_shared in used.items() if not is_shared]
+    shared = [k for k, is_shared in used.items() if is_shared]
     constants = [k for k, instruction in enumerate(code) if instruction.op is Op.CONSTANT]
     place = {k: i for i, k in enumerate(own + shared + constants)}
     names = input_names({"item": len(own), "shared": len(shared) + len(constants)})
@@ -74,13 +89,7 @@ def _numbers(tape: Tape, program: Program, columns: Sequence[Column]) -> list[Ro
             place[k] = len(body)
             body.append(Instruction(op, tuple(place[arg] for arg in args)))
     outputs = tuple(dict.fromkeys(place[k] for k in program.outputs))
-    table = Each(
-        n,
-        columns=len(own),
-        shared=len(names) - len(own),
-        body=tuple(body),
-        outputs=outputs,
-    )
+    table = Each(n, False, len(own), len(names) - len(own), tuple(body), outputs)
     operands = [x for k in own for x in columns[k]]
     operands += [columns[k][0] for k in shared] + [code[k].value for k in constants]
     there = tape.table(table, operands)

@@ -117,7 +117,8 @@ class Writer:
         if lanes > 1:
             chains = chains and self.short and narrow
         self.parts = cut(program, longest_chain_first if chains else None)
-        self.areas = Areas(program, form, lanes, width)
+        order = [k for part in self.parts for unit in part for k in unit]
+        self.areas = Areas(program, order, form, lanes, width)
         self.constant_stores: list[Store] = []  # of constants alone, dealt out to all parts
         self.stores = self._stores()
         # Long rows of constants are copied from tables.

@@ -4,7 +4,8 @@ In the kernel for one state the columns of a table fill the lanes of a vector; i
 many each lane is a state, and a step of a loop is one number. The operations and their rounding are
 those of ``tables``; loops only choose which numbers come first.
 
-All operands and results of a table lie in an area of the scratch array: a ``Layout`` says where.
+Operands and results lie in the scratch array. Those of a solution have an area of their own, which
+it writes over, and on a GPU those of all tables: a ``Layout`` says where in it.
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ from armdyn.spatial.each import Function, Item, repeated
 from armdyn.spatial.matrices import Vectors, solution, table_of_products
 
 LOOPED = 8  # items, or rows that loops made, from which on one instruction does all of them;
-SCATTERED = 2  # times as many rows of numbers that are made one by one, and wait in registers
+SCATTERED = 2  # times LOOPED are the rows of numbers made one by one from which on it does
 LARGE = 2.0**100  # a factor that stays below it, and above 1 / LARGE, is one in either type
 POWERS = {2.0**k for k in range(-10, 11)}  # of two, near enough for sums exact in either type
 
@@ -65,6 +65,15 @@ class Traced(Valueless):
     def __repr__(self) -> str:
         return f"%{self.ref}" if self.ref >= 0 else f"-%{~self.ref}"
 
+    def on(self, tape: Tape) -> int:
+        """The reference on its tape, which has to be this one."""
+        if tape is not self.tape:
+            raise TraceError(
+                "a number of one recording met one of another: all numbers that a recorded function "
+                "uses are its arguments or constants"
+            )
+        return self.ref
+
     def __neg__(self) -> Traced:
         return Traced(self.tape, ~self.ref)
 
@@ -73,7 +82,7 @@ class Traced(Valueless):
 
     def __add__(self, other: Scalar) -> Scalar:
         if isinstance(other, Traced):
-            return self.tape.add(self.ref, other.ref)
+            return self.tape.add(self.ref, other.on(self.tape))
         if not isinstance(other, (int, float)):
             return NotImplemented
         return self.tape.add(self.ref, self.tape.constant(other)) if other else self
@@ -82,7 +91,7 @@ class Traced(Valueless):
 
     def __sub__(self, other: Scalar) -> Scalar:
         if isinstance(other, Traced):
-            return self.tape.add(self.ref, ~other.ref)
+            return self.tape.add(self.ref, ~other.on(self.tape))
         if not isinstance(other, (int, float)):
             return NotImplemented
         return self.tape.add(self.ref, ~self.tape.constant(other)) if other else self
@@ -92,7 +101,7 @@ class Traced(Valueless):
 
     def __mul__(self, other: Scalar) -> Scalar:
         if isinstance(other, Traced):
-            return self.tape.mul(self.ref, other.ref)
+            return self.tape.mul(self.ref, other.on(self.tape))
         if not isinstance(other, (int, float)):
             return NotImplemented
         if other == 0:
@@ -105,7 +114,7 @@ class Traced(Valueless):
 
     def __truediv__(self, other: Scalar) -> Scalar:
         if isinstance(other, Traced):
-            return self.tape.div(self.ref, other.ref)
+            return self.tape.div(self.ref, other.on(self.tape))
         if not isinstance(other, (int, float)):
             return NotImplemented
         if abs(math.frexp(other)[0]) == 0.5:  # a power of two: multiplying is as exact
@@ -188,7 +197,7 @@ def _(kind: Traced, M: Sequence[Sequence[Scalar]], y: Sequence[Scalar]) -> Row:
 def _(kind: Traced, function: Function, items: Sequence[Item]) -> list[Any]:
     if len(items) < LOOPED:
         return repeated.dispatch(object)(kind, function, items)
-    from armdyn.program.items import recorded  # which has tapes of its own
+    from armdyn.program.items import recorded  # here, for it imports this module
 
     return recorded(kind.tape, function, items)
 
