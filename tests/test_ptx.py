@@ -9,7 +9,7 @@ import armdyn
 from armdyn import Chain
 from armdyn.engine import Compilation, derived, ptx
 from armdyn.engine.derived import Derived
-from armdyn.program import pages, tape
+from armdyn.program import pages, passes, tape
 from armdyn.program import ptx as program_ptx
 from armdyn.program.fma import place_fma
 from armdyn.program.ptx import module
@@ -84,6 +84,7 @@ def test_every_operation_has_the_bits_of_the_processor(dtype):
 @pytest.mark.parametrize(("dtype", "n"), [("float32", 5), ("float64", 9)])
 def test_tables_are_computed_by_loops_to_the_same_bits(monkeypatch, dtype, n, made):
     monkeypatch.setattr(tape, "LOOPED", 0)
+    monkeypatch.setattr(passes, "BRIEF", 0)
     program = place_fma(made(n))
     assert "alloca" in module(program, dtype, LIMIT).text
     check(program, dtype, count=40)

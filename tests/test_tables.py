@@ -12,7 +12,7 @@ from armdyn.algorithms import catalogue
 from armdyn.chain.pose import Pose
 from armdyn.counting import count
 from armdyn.errors import TraceError
-from armdyn.program import items, llvm, rounding, tape
+from armdyn.program import items, llvm, passes, rounding, tape
 from armdyn.program.adjoints import vjp
 from armdyn.program.c import Function
 from armdyn.program.fma import place_fma
@@ -46,8 +46,9 @@ def size(request, monkeypatch):
 
 @pytest.fixture
 def looped(monkeypatch):
-    """All tables are recorded as such."""
+    """All tables are recorded as such, and none is unrolled because a program is brief."""
     monkeypatch.setattr(tape, "LOOPED", 0)
+    monkeypatch.setattr(passes, "BRIEF", 0)
 
 
 def traced(chain, *tasks):
@@ -386,7 +387,6 @@ def test_loops_have_the_bits_of_the_interpreter_alone_and_in_a_batch(n, looped):
 @pytest.mark.parametrize("n", few([2, 4, 7, 8, 11, 16, 19], 1, 4))
 def test_the_same_many_times_has_the_bits_of_unrolled_code(n, spread, looped, monkeypatch):
     monkeypatch.setattr(items, "SPREAD", 1)
-    monkeypatch.setattr(llvm, "WHOLE", 0)  # or short loops would be unrolled
     for program in (same_many_times(n, spread), place_fma(same_many_times(n, spread))):
         inputs = awkward(program)
         for dtype in ("float64", "float32"):
@@ -404,9 +404,8 @@ def test_columns_that_loops_made_are_read_where_they_lie(looped):
 
 
 @pytest.mark.parametrize("constant", [True, False], ids=["constants", "inputs"])
-def test_who_runs_first_fills_a_column_that_others_read(constant, looped, monkeypatch):
+def test_who_runs_first_fills_a_column_that_others_read(constant, looped):
     """The one recorded first waits for sines, so it runs last."""
-    monkeypatch.setattr(llvm, "WHOLE", 0)
     numbers = [k + 0.5 for k in range(16)] if constant else None
 
     def function(x, y):

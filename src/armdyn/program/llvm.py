@@ -21,7 +21,7 @@ from armdyn.program import rows
 from armdyn.program.areas import Areas
 from armdyn.program.far import sincos
 from armdyn.program.order import longest_chain_first, sines_first
-from armdyn.program.passes import cost_of_loops, unroll
+from armdyn.program.passes import unroll, unroll_brief
 from armdyn.program.program import TABLES, TRIG, Op, Program
 from armdyn.program.sincos import Format, literal
 from armdyn.program.text import OPS, Text
@@ -99,10 +99,8 @@ class Writer:
     """
 
     def __init__(self, program: Program, form: Format, lanes: int, width: int) -> None:
-        if lanes == 1:
-            program = unroll(program, below=width)  # a vector must fit
-        elif len(program.instructions) + cost_of_loops(program) // 2 <= WHOLE:
-            program = unroll(program)
+        # For one state a vector of rows must fit.
+        program = unroll(program, below=width) if lanes == 1 else unroll_brief(program)
         self.program, self.form, self.lanes, self.width = program, form, lanes, width
         self.type = form.scalar if lanes == 1 else f"<{lanes} x {form.scalar}>"
         self.suffix = f"f{form.bits}" if lanes == 1 else f"v{lanes}f{form.bits}"

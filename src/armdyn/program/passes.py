@@ -84,6 +84,19 @@ def unroll(program: Program, kinds: Collection[Op] = TABLES, below: float = math
     return plain.finish()
 
 
+BRIEF = 4500  # instructions up to which a kernel for many states unrolls loops
+ROUNDS = 16  # of fewer rounds than these
+
+
+def unroll_brief(program: Program) -> Program:
+    """A program for many states, of which each loop is run by all: without those that gain little.
+
+    For one state they gain more: there its vectors hold several rows.
+    """
+    brief = len(program.instructions) + cost_of_loops(program) // 2 <= BRIEF
+    return unroll(program, below=ROUNDS) if brief else program
+
+
 WEIGHTS = {Op.ADD: 1, Op.SUB: 1, Op.MUL: 1, Op.FMA: 2, Op.DIV: 8, Op.SQRT: 8}
 
 

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from armdyn.program import pages, ptx_several
 from armdyn.program.llvm import units
+from armdyn.program.passes import unroll_brief
 from armdyn.program.program import Program
 from armdyn.program.ptx_arithmetic import Arithmetic, can_hurry
 from armdyn.program.ptx_module import THREAD, Module, parameters, whole
@@ -47,6 +48,7 @@ fetch:"""
 
 def module(program: Program, dtype: str, limit: int) -> Module:
     """The module of a program's kernel, for a card that gives a block ``limit`` bytes."""
+    program = unroll_brief(program)
     form, taken = FORMATS[dtype], parameters(program)
     work = Arithmetic(program, form)
     rows = Rows(work, limit)

@@ -69,8 +69,8 @@ class Traced(Valueless):
         """The reference on its tape, which has to be this one."""
         if tape is not self.tape:
             raise TraceError(
-                "a number of one recording met one of another: all numbers that a recorded function "
-                "uses are its arguments or constants"
+                "a number of one recording met one of another: what a recorded function uses are "
+                "its arguments, and constants"
             )
         return self.ref
 
