@@ -229,8 +229,9 @@ class Areas:
         for start, table, index, length in runs(self.program, args):
             at = 0
             for i in range(1, length + 1):
-                if i == length or operands[start + i] != operands[start + i - 1] + 1:
-                    if operands[start + at] >= 0:
+                before = operands[start + i - 1]
+                if i == length or before < 0 or operands[start + i] != before + 1:
+                    if before >= 0:
                         yield Run(start + at, table, index + at, i - at)
                     at = i
 
