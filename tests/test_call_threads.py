@@ -127,6 +127,7 @@ def test_results_that_outgrow_the_caches_have_a_kernel_of_their_own(front, dtype
     polynomials = Polynomials()  # with ten numbers in the results of a state
     most = 50 if dtype == "float64" else 100
     monkeypatch.setattr(calls, "CACHES", 50 * 10 * 8)
+    monkeypatch.setattr(calls.processor, "gains_by_streams", lambda: True)
     f = function(front, polynomials)
     f(*states(most, dtype=dtype))
     assert polynomials.asked == [("batch", dtype)]
@@ -137,9 +138,18 @@ def test_results_that_outgrow_the_caches_have_a_kernel_of_their_own(front, dtype
     assert polynomials.asked == [("batch", dtype), ("stream", dtype)]
 
 
+def test_where_streams_gain_nothing_there_are_none(front, monkeypatch):
+    polynomials = Polynomials()
+    monkeypatch.setattr(calls, "CACHES", 8)
+    monkeypatch.setattr(calls.processor, "gains_by_streams", lambda: False)
+    function(front, polynomials)(*states(1000))
+    assert polynomials.asked == [("batch", "float64")]
+
+
 def test_where_most_memory_is_the_arguments_batches_are_alike(front, monkeypatch):
     polynomials = Polynomials(shapes=((3,),))
     monkeypatch.setattr(calls, "CACHES", 8)
+    monkeypatch.setattr(calls.processor, "gains_by_streams", lambda: True)
     function(front, polynomials)(*states(1000))
     assert polynomials.asked == [("batch", "float64")]
 

@@ -318,3 +318,12 @@ def test_code_of_another_processor_is_left_alone(tmp_path, monkeypatch):
     monkeypatch.undo()
     processor.description.cache_clear()
     engine.fingerprint.cache_clear()
+
+
+@pytest.mark.parametrize(
+    "signature, family", [(0x00B00F21, processor.ZEN5), (0x00A10F11, 0x19), (0x000806F8, 6)]
+)
+def test_the_family_of_a_processor(signature, family):
+    """Of a Zen 5, a Zen 4 and a Sapphire Rapids, by what they say of themselves."""
+    assert processor.family(signature) == family
+    assert processor.gains_by_streams() in (True, False)

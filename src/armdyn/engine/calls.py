@@ -43,7 +43,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from armdyn.engine import blocks, forks, workers
+from armdyn.engine import blocks, forks, processor, workers
 from armdyn.engine.blocks import Shape
 from armdyn.errors import ShapeError, listed, shorten, whole_number
 
@@ -195,7 +195,8 @@ class CarefulPath:
         self.nanoseconds = 2 * given + told / 2  # a state
         # More states than these outgrow the caches, in float64 and in float32. Where most of the
         # memory that a call needs is its arguments', ``stream`` gains nothing.
-        most = CACHES // (8 * told) if told > given else sys.maxsize // 2
+        gains = told > given and processor.gains_by_streams()
+        most = CACHES // (8 * told) if gains else sys.maxsize // 2
         self.many = most, 2 * most
         self.few = int(WORTH_THREADS / self.nanoseconds)
         self.states64: list[State] = []  # not in use by any call

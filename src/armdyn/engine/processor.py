@@ -42,6 +42,8 @@ FEATURES = (  # leaf, sub-leaf and registers that LLVM reads; others tell one co
     (0x80000004, 0, (EAX, EBX, ECX, EDX)),
     (0x80000008, 0, (EBX,)),
 )
+AMD = 0x68747541  # how its name begins, in ebx of leaf 0
+ZEN5 = 0x1A  # a family
 OSXSAVE = 1 << 27  # of leaf 1, ecx: the system saves vectors, and XGETBV may be asked which
 
 
@@ -67,6 +69,28 @@ def features() -> list[int]:
         found += [answer[register] for register in registers]
     saved = cpuid(1)[ECX] & OSXSAVE
     return [*found, xgetbv()[EAX] if saved else 0]
+
+
+@cache
+def gains_by_streams() -> bool:
+    """Whether results that outgrow the caches go to memory faster by ``program/streams.py``.
+
+    On Zen 4 they gain a fifth of the time. Zen 5 takes rows as they come faster: it would lose a
+    third, which ``benchmarks/speed.py`` shows. Others are taken to be like Zen 4.
+    """
+    if not image.LOADABLE:
+        return True
+    try:
+        cpuid = _Instruction(CPUID)
+        return cpuid(0)[EBX] != AMD or family(cpuid(1)[EAX]) != ZEN5
+    except ArmdynError:  # no executable memory
+        return True
+
+
+def family(signature: int) -> int:
+    """Which family of processors a signature, eax of leaf 1, is of."""
+    base = signature >> 8 & 0xF
+    return base + (signature >> 20 & 0xFF) if base == 0xF else base
 
 
 class _Instruction:
