@@ -75,7 +75,7 @@ def inverse_dynamics_derivatives(
         products(S, [F.F1 for F in columns]),
     )
     dq = joined(
-        products([(half, *twice) for half, twice in zip(u, Psidd, strict=True)], momenta),
+        products([(turn, *second) for turn, second in zip(u, Psidd, strict=True)], momenta),
         products(S, G),
     )
     return dq, dqd, dqdd
@@ -88,12 +88,12 @@ def motions(
     qd: Sequence[Scalar],
     qdd: Sequence[Scalar],
 ) -> Motion:
-    """How joints and links move; gravity is an acceleration upward. Lists begin with the base."""
+    """How joints and links move; gravity is an acceleration upward."""
     S = [
         (frame.z, frame.o.cross(frame.z)) if revolute else (ZERO, frame.z)
         for frame, revolute in zip(placed, arm.revolute, strict=True)
     ]
-    links = [(ZERO, ZERO)]
+    links = [(ZERO, ZERO)]  # the base first, here and below
     for rate, (w, v) in zip(qd, S, strict=True):
         links.append((links[-1][0] + rate * w, links[-1][1] + rate * v))
     u, Psid2 = map(list, zip(*each(turning, S, links[:-1]), strict=True))

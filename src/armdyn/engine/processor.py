@@ -75,8 +75,7 @@ def features() -> list[int]:
 def gains_by_streams() -> bool:
     """Whether results that outgrow the caches go to memory faster by ``program/streams.py``.
 
-    On Zen 4 they gain a fifth of the time. Zen 5 takes rows as they come faster: it would lose a
-    third, which ``benchmarks/speed.py`` shows. Others are taken to be like Zen 4.
+    On Zen 4 they do. Zen 5 takes rows faster as they come. Others are taken to be like Zen 4.
     """
     if not image.LOADABLE:
         return True

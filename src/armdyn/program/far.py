@@ -11,12 +11,14 @@ keeps what it has: no state depends on its neighbours.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 
 from armdyn.program.sincos import DOUBLE, Format, Lanes, literal
 from armdyn.program.text import Text
 
 WORDS = 20  # of 64 bits: as far as 2^1024 goes
+Reduced = tuple[str, str]  # what is left of an angle, and its quarter turns, by their names
 LEAD = 64  # zeros before the bits of 2/pi, for angles whose e is negative
 
 
@@ -180,30 +182,44 @@ def sincos(text: Text, angles: list[str], form: Format, lanes: int) -> list[tupl
     """(sin, cos) of vectors of angles; on the way, those beyond the limit are reduced apart."""
     vectors = Lanes(text.emit, form, lanes)
     reduced = vectors.reduced(angles)
+    real, whole = vectors.real, vectors.whole
+    both = f"{{ {real}, {whole} }}"
+
+    def anew(at: int) -> Reduced:
+        r, k = reduced[at]
+        pair = text.emit(f"call {both} @far({real} {angles[at]}, {real} {r}, {whole} {k})")
+        r, k = (text.emit(f"extractvalue {both} {pair}, {i}") for i in (0, 1))
+        return r, k
+
     any_far = _any_beyond(text, vectors, angles)
+    return vectors.sincos(with_far_ones(text, any_far, reduced, anew, real, whole))
+
+
+def with_far_ones(
+    text: Text,
+    any_far: str,
+    reduced: Sequence[Reduced],
+    anew: Callable[[int], Reduced],
+    real: str,
+    whole: str,
+) -> list[Reduced]:
+    """Reduced angles; where a flag says that any is far, what ``anew`` writes in place of each."""
     fork, before = len(text.lines), text.label
     text.do("")  # the branch, written when its labels are known
     away = text.block()
-    both = f"{{ {vectors.real}, {vectors.whole} }}"
-    anew = []
-    for x, (r, k) in zip(angles, reduced, strict=True):
-        pair = text.emit(
-            f"call {both} @far({vectors.real} {x}, {vectors.real} {r}, {vectors.whole} {k})"
-        )
-        anew.append([text.emit(f"extractvalue {both} {pair}, {i}") for i in (0, 1)])
+    far = [anew(at) for at in range(len(reduced))]
     last = len(text.lines)
     text.do("")
     join = text.block()
     text.lines[fork] = f"  br i1 {any_far}, label %{away}, label %{join}, !prof !0"
     text.lines[last] = f"  br label %{join}"
-    joined = [
+    return [
         (
-            text.emit(f"phi {vectors.real} [ {r}, %{before} ], [ {far_r}, %{away} ]"),
-            text.emit(f"phi {vectors.whole} [ {k}, %{before} ], [ {far_k}, %{away} ]"),
+            text.emit(f"phi {real} [ {r}, %{before} ], [ {far_r}, %{away} ]"),
+            text.emit(f"phi {whole} [ {k}, %{before} ], [ {far_k}, %{away} ]"),
         )
-        for (r, k), (far_r, far_k) in zip(reduced, anew, strict=True)
+        for (r, k), (far_r, far_k) in zip(reduced, far, strict=True)
     ]
-    return vectors.sincos(joined)
 
 
 def _any_beyond(text: Text, vectors: Lanes, angles: list[str]) -> str:

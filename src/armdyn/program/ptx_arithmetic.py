@@ -6,6 +6,7 @@ the order of recording or one in which fewer registers are in use.
 
 from __future__ import annotations
 
+from armdyn.program.far import Reduced, with_far_ones
 from armdyn.program.llvm import units
 from armdyn.program.loops import Layout, Loops, layout
 from armdyn.program.pages import LONG, SECTOR
@@ -225,25 +226,11 @@ def sincos(text: Text, angles: list[str], form: Format, kind: type[Lanes]) -> li
     any_far = flags[0]
     for flag in flags[1:]:
         any_far = text.emit(f"or i1 {any_far}, {flag}")
-    fork, before = len(text.lines), text.label
-    text.do("")  # the branch, written when its labels are known
-    away = text.block()
-    anew = [
-        _far(text, x, flag, r, k, form)
-        for x, flag, (r, k) in zip(angles, flags, reduced, strict=True)
-    ]
-    last = len(text.lines)
-    text.do("")
-    join = text.block()
-    text.lines[fork] = f"  br i1 {any_far}, label %{away}, label %{join}, !prof !0"
-    text.lines[last] = f"  br label %{join}"
-    joined = [
-        (
-            text.emit(f"phi {real} [ {r}, %{before} ], [ {far_r}, %{away} ]"),
-            text.emit(f"phi {whole} [ {k}, %{before} ], [ {far_k}, %{away} ]"),
-        )
-        for (r, k), (far_r, far_k) in zip(reduced, anew, strict=True)
-    ]
+
+    def anew(at: int) -> Reduced:
+        return _far(text, angles[at], flags[at], *reduced[at], form)
+
+    joined = with_far_ones(text, any_far, reduced, anew, real, whole)
     return [pair for one in joined for pair in lanes.sincos([one])]
 
 

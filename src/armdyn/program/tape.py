@@ -67,12 +67,12 @@ class Traced(Valueless):
 
     def on(self, tape: Tape) -> int:
         """The reference on its tape, which has to be this one."""
-        if tape is not self.tape:
-            raise TraceError(
-                "a number of one recording met one of another: what a recorded function uses are "
-                "its arguments, and constants"
-            )
-        return self.ref
+        if tape is self.tape:
+            return self.ref
+        raise TraceError(
+            "a number of one recording met one of another: what a recorded function uses are its "
+            "arguments, and constants"
+        )
 
     def __neg__(self) -> Traced:
         return Traced(self.tape, ~self.ref)
