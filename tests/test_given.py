@@ -16,8 +16,17 @@ from armdyn.chain.inertia import Inertia
 from armdyn.chain.parts import Frame
 from armdyn.chain.pose import Pose
 from armdyn.chain.random import _rotation
+from armdyn.program.passes import cost
 from armdyn.quantities import QUANTITIES, given_to
-from armdyn.quantities.tasks import Task, cheapest, formula, program_cost, quantities_of, why_not
+from armdyn.quantities.tasks import (
+    Task,
+    cheapest,
+    formula,
+    program,
+    program_cost,
+    quantities_of,
+    why_not,
+)
 from armdyn.spatial import Symmetric, Vector
 from armdyn.spatial.matrices import linear
 from tests.arms import moving, with_rotors
@@ -489,6 +498,21 @@ def test_a_payload_costs_at_most_a_quarter_more(arm, name):
     built = program_cost(loaded, name, cheapest(loaded, name))
     given = program_cost(chain, name, cheapest(chain, name, ("payload",)), ("payload",))
     assert given <= 1.25 * built
+
+
+@pytest.mark.parametrize("arm", ["stanford", "ur5", "puma560", "kinova", "panda"])
+def test_parts_share_what_they_regroup(arm):
+    """So forward dynamics costs less than M and b by the methods that are cheapest alone."""
+    chain, given = armdyn.load(arm).chain, ("parameters",)
+    names = {name: cheapest(chain, name, given) for name in ("mass_matrix", "bias")}
+    alone = [Task(name, method, given=given) for name, method in names.items()]
+    beside = cheapest(chain, "mass_matrix", given, beside=(alone[1],))
+    together = [alone[0].by(beside), alone[1]]
+    solution = program_cost(chain, "forward_dynamics", "ldl", given) - cost(
+        program(chain, together)
+    )
+    assert cost(program(chain, together)) < cost(program(chain, alone))
+    assert 0 < solution < 6 * chain.n**2  # nothing is left to do but to solve
 
 
 def test_a_payload_leaves_the_rest_folded():

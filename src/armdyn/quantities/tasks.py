@@ -208,12 +208,28 @@ def _by(chain: Chain, number: Callable[[float], Scalar], task: Task, call: AtCal
     if method.join is None:
         return partial(method.function, chain.on(number, method.view, call))
 
-    def part(quantity: str) -> Formula:
-        ours = [m.name for m in catalogue.methods(quantity) if not m.registered]
-        asked = task.part(quantity).by(method.name if method.name in ours else None)
-        return _part(chain, number, asked, call)
+    parts = [_part(chain, number, part, call) for part in _parts(chain, task, method)]
+    return partial(method.join(*parts), chain.on(number, call=call))
 
-    return partial(method.join(*map(part, method.of)), chain.on(number, call=call))
+
+def _parts(chain: Chain, task: Task, method: Method) -> list[Task]:
+    """What a method is made of: by the method of the same name, or what costs least.
+
+    Parameters given at the call are regrouped there, and what several parts regroup alike is
+    shared. So the part that costs most is chosen by itself, and others by what they add to it.
+    """
+    found = []
+    for quantity in method.of:
+        ours = [each.name for each in catalogue.methods(quantity) if not each.registered]
+        found.append(task.part(quantity).by(method.name if method.name in ours else None))
+    if "parameters" not in task.given or len(found) == 1:
+        return found
+    chosen: dict[str, Task] = {}
+    for part in sorted(found, key=lambda part: -_costs(chain, (part.settled(chain),))[0]):
+        asked = part.quantity, part.given, part.payload_frame
+        name = part.method or cheapest(chain, *asked, beside=tuple(chosen.values()))
+        chosen[part.quantity] = part.by(name)
+    return [chosen[quantity] for quantity in method.of]
 
 
 def _part(chain: Chain, number: Callable[[float], Scalar], part: Task, call: AtCall) -> Formula:
@@ -277,16 +293,23 @@ LESS = 0.25  # of an operation is what it takes less in a loop, whose code is sh
 
 @lru_cache(maxsize=256)
 def cheapest(
-    chain: Chain, quantity: str, given: tuple[str, ...] = (), payload_frame: str | None = None
+    chain: Chain,
+    quantity: str,
+    given: tuple[str, ...] = (),
+    payload_frame: str | None = None,
+    beside: tuple[Task, ...] = (),
 ) -> str:
-    """The name of the method that ``choice.choose`` takes on this arm, of what programs cost."""
+    """The name of the method that ``choice.choose`` takes on this arm, of what programs cost.
+
+    With settled tasks ``beside`` it the program computes them too, and shares what it can.
+    """
     if find(quantity).function:
         raise MethodError(f"{quantity} has one method only; several have: {listed(SEVERAL)}")
     check_inertia(chain, quantity, given)
     task = Task(quantity, given=given, payload_frame=payload_frame)
 
     def price(method: Method) -> float:
-        return _costs(chain, quantity, method.name, given, payload_frame)[1]
+        return _costs(chain, (*beside, task.by(method.name)))[1]
 
     def compute(method: str) -> Formula:
         return formula(chain, float, Task(quantity, method))
@@ -305,25 +328,22 @@ def program_cost(
     payload_frame: str | None = None,
 ) -> int:
     """What a method's program costs on this arm, with these arguments given at the call."""
-    return _costs(chain, quantity, method, given, payload_frame)[0]
+    return _costs(chain, (Task(quantity, method, given=given, payload_frame=payload_frame),))[0]
 
 
 @lru_cache(maxsize=1024)
-def _costs(
-    chain: Chain, quantity: str, method: str, given: tuple[str, ...], payload_frame: str | None
-) -> tuple[int, float]:
-    """What a method's program costs, and the price by which it is chosen."""
-    task = Task(quantity, method, given=given, payload_frame=payload_frame)
-    traced = program(chain, [task])
+def _costs(chain: Chain, tasks: tuple[Task, ...]) -> tuple[int, float]:
+    """What the program of some tasks together costs, and the price by which one is chosen."""
+    traced = program(chain, tasks)
     operations = cost(traced)
     price = operations - LESS * cost_of_loops(traced)
-    if catalogue.find(quantity, method).exact:
-        _Cheapest.offer(chain, task, traced, price)
+    if all(catalogue.find(task.quantity, task.method or "").exact for task in tasks):
+        _Cheapest.offer(chain, tasks, traced, price)
     return operations, price
 
 
 class _Cheapest:
-    """The cheapest program traced of the quantity priced last: it is likely to be compiled next.
+    """The cheapest program traced of the quantities priced last: it is likely to be compiled next.
 
     That is one program and no more, for those of large arms fill much memory.
     """
@@ -331,12 +351,12 @@ class _Cheapest:
     found: tuple[Chain, tuple[Task, ...], Program, float] | None = None
 
     @classmethod
-    def offer(cls, chain: Chain, task: Task, traced: Program, price: float) -> None:
-        """Keeps a program, unless that of the same quantity here is as cheap."""
-        kept = cls.found
-        same = kept is not None and kept[0] == chain and kept[1][0].by(None) == task.by(None)
+    def offer(cls, chain: Chain, tasks: tuple[Task, ...], traced: Program, price: float) -> None:
+        """Keeps a program, unless that of the same quantities here is as cheap."""
+        kept, asked = cls.found, [task.by(None) for task in tasks]
+        same = kept and kept[0] == chain and [task.by(None) for task in kept[1]] == asked
         if kept is None or not same or price < kept[3]:
-            cls.found = chain, (task,), traced, price
+            cls.found = chain, tasks, traced, price
 
 
 def forget_costs() -> None:
