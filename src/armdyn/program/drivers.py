@@ -19,6 +19,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import partial
 
+from armdyn.program.ahead import LINE, near, rows_to_come, wide
 from armdyn.program.far import far, far_angle, table
 from armdyn.program.llvm import Writer
 from armdyn.program.program import Program
@@ -28,8 +29,6 @@ from armdyn.program.text import Text
 
 PAGE = 4096  # bytes that the last bits of an address tell apart
 STACK = 8192  # bytes of scratch and buffers that a kernel takes from the stack
-LINE = 64  # bytes: the largest vector, and a line of the cache
-WIDE = 256  # bytes a state, from which on arguments are fetched before they are loaded
 
 COMMON = """
 declare ptr @malloc(i64)
@@ -56,7 +55,11 @@ loop:
   %more = icmp ult i64 %i, %whole
   br i1 %more, label %block, label %rest
 block:
+  call void @near(i64 %i)
+  %further = icmp ult i64 %next, %whole
+  %ahead = select i1 %further, i64 %next, i64 %i
 {places}
+{nexts}
 {call_here}
   br label %loop
 rest:
@@ -131,33 +134,20 @@ def single(program: Program, dtype: str, width: int) -> str:
 def batch(program: Program, dtype: str, width: int) -> str:
     """The module of the kernel for many states, ``batch(in, out, count)``."""
     writer = Writer(program, FORMATS[dtype], width, width)
-    room = {f"{x}.buffer": width * row for x, row in bytes_a_state(writer, writer.names).items()}
-    driver = blocks("batch", writer, room, partial(calls, writer))
-    functions = parts(writer, between=fetches(writer) if len(writer.parts) == 1 else ())
+    row, rows = (bytes_a_state(writer, names) for names in (writer.names, writer.arguments))
+    room = {f"{x}.buffer": width * size for x, size in row.items()}
+    coming = wide(rows) if len(writer.parts) == 1 else []
+    nexts = [f"{x}.next" for x in coming]
+    functions = parts(writer, nexts, rows_to_come(writer.program, rows, width) if coming else ())
+
+    def compute(names: list[str]) -> list[str]:
+        """A block, and what of the next one to bring near: of the states left over themselves."""
+        there = dict(zip(writer.names, names, strict=True))
+        return calls(writer, names, [there[x].replace(".here", ".next") for x in coming])
+
+    driver = blocks("batch", writer, room, compute, coming=coming)
+    functions.append(near(functions, sum(row.values()), width))
     return "\n".join([*declarations(writer), COMMON, *functions, driver])
-
-
-def fetches(writer: Writer) -> list[str]:
-    """What brings wide arguments of the next block near, line by line.
-
-    Only what is used of them; behind the last block, where nothing is, it does no harm.
-    """
-    found, first, size = [], 0, writer.form.bits // 8
-    used = {k for _, args, _ in writer.program.instructions for k in args}
-    for x, row in bytes_a_state(writer, writer.arguments).items():
-        places = [i for i in range(row // size) if first + i in used]
-        first += row // size
-        block = writer.lanes * row
-        needed = {
-            (block + state * row + i * size) // LINE
-            for state in range(writer.lanes)
-            for i in places
-        }
-        for line in sorted(needed) if row >= WIDE else ():
-            there = f"{x}.line{line}"
-            found.append(f"  {there} = getelementptr i8, ptr {x}, i64 {line * LINE}")
-            found[-1] += f"\n  call void @llvm.prefetch.p0(ptr {there}, i32 0, i32 3, i32 1)"
-    return found
 
 
 def stream(program: Program, dtype: str, width: int) -> str:
@@ -180,7 +170,7 @@ def stream(program: Program, dtype: str, width: int) -> str:
         compute = partial(calls, writer, more=streams.nothing())
         send = partial(calls, writer, more=streams.moving())
     driver = blocks("stream", writer, room, compute, streams.blocks(compute, send))
-    functions.append(streams.function())
+    functions += [near(functions, sum(row.values()), width), streams.function()]
     return "\n".join([*declarations(writer), COMMON, *functions, driver])
 
 
@@ -190,15 +180,17 @@ def blocks(
     areas: dict[str, int],
     compute: Callable[[list[str]], list[str]],
     stream: str = "",
+    coming: Sequence[str] = (),
 ) -> str:
     """A kernel for many states, that computes block by block and then the states left over.
 
-    With ``stream`` it goes there first, which ends in ``loop`` or in ``rest``.
+    With ``stream`` it goes there first, which ends in ``loop`` or in ``rest``. Arguments that are
+    ``coming`` have a ``.next`` too: their rows of the next block, if there is one.
     """
     room = Room(scratch(writer) | areas)
     row, width = bytes_a_state(writer, writer.names), writer.lanes
 
-    def each(line: str, names: list[str]) -> str:
+    def each(line: str, names: Sequence[str]) -> str:
         return "\n".join(line.format(x=x, row=row[x], block=width * row[x]) for x in names)
 
     return BLOCKS.format(
@@ -214,6 +206,11 @@ def blocks(
             "  {x}.offset = mul i64 %i, {row}\n"
             "  {x}.here = getelementptr i8, ptr {x}, i64 {x}.offset",
             writer.names,
+        ),
+        nexts=each(
+            "  {x}.ahead = mul i64 %ahead, {row}\n"
+            "  {x}.next = getelementptr i8, ptr {x}, i64 {x}.ahead",
+            coming,
         ),
         call_here="\n".join(compute([f"{x}.here" for x in writer.names])),
         copy_in=each(

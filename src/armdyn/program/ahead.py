@@ -1,0 +1,111 @@
+"""What a kernel for many states asks of the caches before it needs it, as LLVM text.
+
+Rows of wide arguments: those of the next block, while this one is computed, and nothing behind the
+last. (To find out that there is no memory takes long.)
+
+And its own code. That runs from the innermost cache, so the cache behind, through which all rows
+pass, does not see it used and gives its lines away to rows. Where the cache behind holds all that
+the innermost one holds, as AMD's does, that loses them too, and some lines of code come from far
+away in every block, while the processor has nothing to do. So each block asks for some lines of
+code as if they were data, in turn, all of them before rows have filled a part of that cache. (On
+Zen 5, arguments and results that fill it took up to two fifths longer without.)
+
+No result depends on any of this, so no test can hold it: ``benchmarks/arguments.py`` does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from armdyn.program.program import Program
+
+LINE = 64  # bytes of a line of the cache
+WIDE = 256  # bytes a state, from which on arguments are fetched before they are loaded
+A_LINE_OF_TEXT = 10  # bytes of code that LLVM makes of it, about
+INNERMOST = 1 << 15  # bytes of code that the innermost cache holds
+PASSING = 1 << 18  # bytes of rows, while which all code is asked for: a quarter of a cache, or less
+
+FETCH = """\
+  {name} = getelementptr i8, ptr {start}, i64 {offset}
+  call void @llvm.prefetch.p0(ptr {name}, i32 0, i32 3, i32 1)"""
+STAYS = '\n  call void asm sideeffect "", ""()'  # nothing; but LLVM moves no prefetch past it
+NEAR = """
+declare i64 @llvm.umax.i64(i64, i64)
+declare i64 @llvm.umin.i64(i64, i64)
+define internal void @near(i64 %i) noinline {{
+  %bytes = sub i64 ptrtoint (ptr @near to i64), ptrtoint (ptr @part0 to i64)
+  %whole = udiv i64 %bytes, {line}
+  %lower = call i64 @llvm.umin.i64(i64 %whole, i64 {most})
+  %lines = call i64 @llvm.umax.i64(i64 %lower, i64 {count})
+  %last = sub i64 %lines, {count}
+  %above = add i64 %last, {above}
+  %turns = udiv i64 %above, {count}
+  %block = udiv i64 %i, {lanes}
+  %turn = urem i64 %block, %turns
+  %reached = mul i64 %turn, {count}
+  %first = call i64 @llvm.umin.i64(i64 %reached, i64 %last)
+  %offset = mul i64 %first, {line}
+  %code = getelementptr i8, ptr @part0, i64 %offset
+{fetches}
+  ret void
+}}
+"""
+IDLE = "define internal void @near(i64 %i) {\n  ret void\n}"
+
+
+def rows_to_come(program: Program, rows: Mapping[str, int], lanes: int) -> list[str]:
+    """What brings a block's rows of wide arguments near, line by line, from ``.next`` on.
+
+    Only what is used of them. Each stays where it is put: LLVM would gather all at the end, where
+    they hold up each other.
+
+    Args:
+        program: what is computed.
+        rows: the bytes a state of all arguments, by their pointers' names.
+        lanes: the states of a block.
+    """
+    found, first = [], 0
+    used = {k for _, args, _ in program.instructions for k in args}
+    for (x, row), numbers in zip(rows.items(), program.inputs.values(), strict=True):
+        places = [i for i in range(numbers) if first + i in used]
+        first += numbers
+        if x not in wide(rows):
+            continue
+        size = row // numbers
+        needed = {(state * row + i * size) // LINE for state in range(lanes) for i in places}
+        for line in sorted(needed):
+            name, start = f"{x}.line{line}", f"{x}.next"
+            found.append(FETCH.format(name=name, start=start, offset=line * LINE) + STAYS)
+    return found
+
+
+def wide(rows: Mapping[str, int]) -> list[str]:
+    """Those whose rows are asked for before they are needed."""
+    return [x for x, row in rows.items() if row >= WIDE]
+
+
+def near(parts: Sequence[str], row: int, lanes: int) -> str:
+    """The function ``near``, which keeps code near: in the block that begins with state %i.
+
+    The code is that of ``part0``, up to here, and nothing beyond. Code that the innermost cache
+    does not hold is left alone: the one behind sees it used.
+
+    Args:
+        parts: the functions of the kernel, in LLVM's language.
+        row: the bytes a state of all arguments and results.
+        lanes: the states of a block.
+    """
+    size = sum(part.count("\n") for part in parts) * A_LINE_OF_TEXT
+    if size > INNERMOST:
+        return IDLE
+    most = 1 + size // LINE
+    count = -(-most * lanes * row // PASSING)
+    fetches = [FETCH.format(name=f"%code{k}", start="%code", offset=k * LINE) for k in range(count)]
+    return NEAR.format(
+        line=LINE,
+        most=most,
+        count=count,
+        above=2 * count - 1,
+        lanes=lanes,
+        fetches="\n".join(fetches),
+    )

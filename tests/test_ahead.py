@@ -1,0 +1,112 @@
+"""What kernels ask of the caches: rows to come, their own code, and nothing that is not there."""
+
+import ctypes
+import re
+
+import numpy as np
+import pytest
+
+import armdyn
+from armdyn.engine import Compilation, jit
+from armdyn.program import drivers
+from armdyn.program.ahead import INNERMOST, LINE, PASSING
+from armdyn.program.fma import place_fma
+from armdyn.program.tape import record
+from armdyn.quantities.tasks import Task
+
+ASK = re.compile(r"call void @llvm\.prefetch\.p0\(ptr (\S+), .*\)")
+TOLD = """
+declare void @asked(ptr)
+declare void @told(ptr, ptr)
+"""
+POINTERS = ctypes.POINTER(ctypes.c_void_p)
+BATCH = ctypes.CFUNCTYPE(None, POINTERS, POINTERS, ctypes.c_int64)
+
+
+def asks(program, arrays, kind="batch"):
+    """Runs a kernel that calls us where it would ask: a list of addresses a block, and of its code.
+
+    The code is where ``part0`` begins and where it ends.
+    """
+    blocks, code = [], []
+
+    @ctypes.CFUNCTYPE(None, ctypes.c_void_p)
+    def asked(address):
+        blocks[-1].append(address)
+
+    @ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)
+    def told(begin, end):
+        blocks.append([])
+        code[:] = begin, end
+
+    text = getattr(drivers, kind)(program, "float64", jit.machine().lanes("float64"))
+    begin = "define internal void @near(i64 %i) noinline {\n"
+    assert text.count(begin) == 1
+    text = text.replace(begin, begin + "  call void @told(ptr @part0, ptr @near)\n")
+    text = ASK.sub(r"call void @asked(ptr \1)", text) + TOLD
+    symbols = {
+        name: ctypes.cast(function, ctypes.c_void_p).value
+        for name, function in (("asked", asked), ("told", told))
+    }
+    loaded = jit.LoadedCode(jit.machine_code(text, kind), kind, symbols)
+    count = len(arrays[0])
+    results = [np.zeros((count, *shape)) for shape in program.shapes]
+    tables = [
+        (ctypes.c_void_p * len(each))(*(x.ctypes.data for x in each)) for each in (arrays, results)
+    ]
+    BATCH(loaded.address)(*tables, count)
+    return blocks, code
+
+
+def with_parameters(arm, quantity, count):
+    """A program with wide rows, and its arguments."""
+    robot = armdyn.load(arm)
+    program = Compilation(robot.chain, [Task(quantity, given=("parameters",))]).program
+    arrays = [np.zeros((count, n)) for n in program.inputs.values()]
+    arrays[-1][:] = robot.chain.parameters
+    return program, arrays
+
+
+@pytest.mark.parametrize("kind", ["batch", "stream"])
+@pytest.mark.parametrize("quantity", ["bias", "christoffel"])
+def test_all_code_is_asked_for_in_turn(quantity, kind):
+    """Before many rows have passed, every whole line of it, and nothing beyond."""
+    lanes = jit.machine().lanes("float64")
+    program, arrays = with_parameters("stanford", quantity, 600 * lanes)
+    blocks, (begin, end) = asks(program, arrays, kind)
+    assert len(blocks) >= 598  # a stream's first two are computed before its loop
+    row = 8 * (sum(program.inputs.values()) + len(program.outputs))
+    turn = -(-PASSING // (lanes * row)) + 1  # blocks
+    assert turn < 500
+    found = [{x for x in block if begin <= x < end} for block in blocks]
+    others = {x for block in blocks for x in block} - set().union(*found)
+    first, last = arrays[-1].ctypes.data, arrays[-1].ctypes.data + arrays[-1].nbytes
+    assert all(first <= x < last for x in others)
+    for start in (0, 97):
+        lines = set().union(*found[start : start + turn])
+        assert sorted(lines) == list(range(begin, end - LINE + 1, LINE))
+
+
+def test_rows_that_come_are_asked_for_a_block_before():
+    """Lines of which some number is used, and none behind the last block."""
+    lanes = jit.machine().lanes("float64")
+    program = place_fma(record(lambda p: [p[0] * p[1], p[39] + p[0]], {"p": 40}))
+    memory = np.zeros(40 * (5 * lanes + 1) + 8)
+    skipped = -memory.ctypes.data % LINE // 8
+    rows = memory[skipped : skipped + 40 * (5 * lanes + 1)].reshape(-1, 40)
+    blocks, (begin, end) = asks(program, [rows])
+    base = rows.ctypes.data
+    for i, block in enumerate(blocks):
+        states = range((i + 1) * lanes, (i + 2) * lanes) if i < 4 else range(4 * lanes, 5 * lanes)
+        needed = {(320 * state + 8 * k) // LINE for state in states for k in (0, 1, 39)}
+        inside = {(x - base) // LINE for x in block if base <= x < base + rows.nbytes}
+        assert inside == needed
+    assert len(blocks) == 5
+
+
+def test_code_that_outgrows_the_innermost_cache_is_left_alone():
+    chain = armdyn.load("xarm7").chain
+    program = Compilation(chain, [Task("forward_dynamics_derivatives")]).program
+    text = drivers.batch(program, "float64", 8)
+    assert text.count("\n") * 9 > INNERMOST
+    assert "define internal void @near(i64 %i) {\n  ret void\n}" in text
