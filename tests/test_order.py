@@ -5,13 +5,13 @@ import pytest
 import armdyn
 from armdyn.engine import Compilation
 from armdyn.program.llvm import units
-from armdyn.program.order import longest_chain_first, sines_first, terms_soon
+from armdyn.program.order import fewest_waiting, longest_chain_first, sines_first, terms_soon
 from armdyn.program.program import TRIG, Op
 from armdyn.program.tape import record
 from armdyn.quantities.tasks import Task
 from armdyn.spatial import sincos
 
-ORDERS = [None, longest_chain_first, terms_soon]
+ORDERS = [None, longest_chain_first, fewest_waiting, terms_soon]
 
 
 def programs():
@@ -64,6 +64,14 @@ def test_terms_soon_keeps_fewer_values_in_use():
     """Of the Panda's forward dynamics, whose registers are the scarcest of all."""
     program = Compilation(armdyn.load("panda").chain, [Task("forward_dynamics")]).program
     assert most_in_use(program, units(program, terms_soon)) < most_in_use(program, units(program))
+
+
+@pytest.mark.parametrize("arm", ["panda", "ur5", "puma560", "stanford", "kinova", "xarm7"])
+@pytest.mark.parametrize("quantity", ["bias", "inverse_dynamics", "forward_dynamics"])
+def test_fewer_values_wait_than_with_long_chains_first(arm, quantity):
+    program = Compilation(armdyn.load(arm).chain, [Task(quantity)]).program
+    fewest = most_in_use(program, units(program, fewest_waiting))
+    assert fewest < most_in_use(program, units(program, longest_chain_first))
 
 
 def most_in_use(program, found):

@@ -20,20 +20,20 @@ from typing import NamedTuple
 from armdyn.program import rows
 from armdyn.program.areas import Areas
 from armdyn.program.far import sincos
-from armdyn.program.order import longest_chain_first, sines_first
+from armdyn.program.order import fewest_waiting, longest_chain_first, sines_first
 from armdyn.program.passes import unroll, unroll_brief
 from armdyn.program.program import TABLES, TRIG, Op, Program
 from armdyn.program.sincos import Format, literal
 from armdyn.program.text import OPS, Text
 
 WHOLE = 4500  # instructions and stores up to which a program stays one function
-SHORT = 600  # instructions up to which a kernel for many states loads arguments when they are
-# first used: beyond, more values wait than there are registers
-CHAINS = 560  # up to which it begins with long chains, unless an argument is wider than NARROW
-CHAINS_ALONE = 1800  # up to which the kernel for one state does: beyond, values that wait meanwhile
-# make its code longer by a fifth, and the cache of instructions holds some 2000 of them
-SHORT_AND_WIDE = 450  # up to which it does both, with more than NARROW results, which wait as well
-NARROW = 16  # numbers of an argument up to which a longer kernel loads it before anything else
+SHORT = 750  # instructions up to which a kernel for many states loads arguments when they are
+# first used, and lets few values wait: beyond, more wait than there are registers in any order
+SHORT_AND_WIDE = 450  # the same with more than NARROW results; it begins with long chains then
+NARROW = 16  # numbers of an argument up to which a longer kernel loads it before anything else; a
+# wider one keeps the order of recording, in which its numbers are used soon after one another
+CHAINS_ALONE = 1800  # up to which the kernel for one state begins with long chains: beyond, values
+# that wait meanwhile make its code longer by a fifth, and the cache of instructions holds some 2000
 PART = 250  # instructions, stores and loads a function, beyond
 GROUP = 64  # sines and cosines that are computed together at most, for all wait on the stack
 RUN = 64  # neighbouring constants from which on they are copied from a table
@@ -108,13 +108,9 @@ class Writer:
         self.arguments = [f"%a{i}" for i in range(len(program.inputs))]  # their pointers' names
         self.results = [f"%r{i}" for i in range(len(self.sizes))]
         self.names = self.arguments + self.results
-        most = SHORT if len(program.outputs) <= NARROW else SHORT_AND_WIDE
-        self.short = len(program.instructions) <= most
-        narrow = max(program.inputs.values(), default=0) <= NARROW  # else their numbers wait too
-        chains = len(program.instructions) <= (CHAINS_ALONE if lanes == 1 else CHAINS)
-        if lanes > 1:
-            chains = chains and self.short and narrow
-        self.parts = cut(program, longest_chain_first if chains else None)
+        few = len(program.outputs) <= NARROW
+        self.short = len(program.instructions) <= (SHORT if few else SHORT_AND_WIDE)
+        self.parts = cut(program, self._arrangement(few))
         order = [k for part in self.parts for unit in part for k in unit]
         self.areas = Areas(program, order, form, lanes, width)
         self.constant_stores: list[Store] = []  # of constants alone, dealt out to all parts
@@ -125,6 +121,15 @@ class Writer:
         self.constant_stores = [s for s in self.constant_stores if s[:2] not in copied]
         self.slots = self._slots()
         self.scratch = max([self.areas.size, *(slot + 1 for slot in self.slots.values())])
+
+    def _arrangement(self, few: bool) -> Arrange | None:
+        """The order of a program with few results or many; None is that of recording."""
+        if self.lanes == 1:
+            alone = len(self.program.instructions) <= CHAINS_ALONE
+            return longest_chain_first if alone else None
+        if not self.short or max(self.program.inputs.values(), default=0) > NARROW:
+            return None
+        return fewest_waiting if few else longest_chain_first
 
     def _stores(self) -> dict[int, list[Store]]:
         """What is stored after each instruction; after -1, inputs that are results."""
