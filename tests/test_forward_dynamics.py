@@ -14,7 +14,6 @@ from armdyn.algorithms.catalogue import CATALOGUE
 from armdyn.chain import Link
 from armdyn.counting import count
 from armdyn.program.tape import record
-from armdyn.spatial.matrices import solve, solver
 from tests.arms import with_rotors
 from tests.test_methods import ARMS, gravities, relative_error
 
@@ -129,27 +128,7 @@ def test_solve_on_the_hilbert_matrix():
     """The inverse's entries are integers; the sum of all of them is n^2."""
     n = 8
     hilbert = [[Fraction(1, i + j + 1) for j in range(n)] for i in range(n)]
-    assert sum(solve(hilbert, [1] * n)) == n * n
-
-
-def test_a_solver_is_solve_before_y_is_known():
-    M = [[Fraction(1, i + j + 1) for j in range(5)] for i in range(5)]
-    y = [Fraction(i * i - 3) for i in range(5)]
-    assert solver(M)(y) == solve(M, y)
-
-
-@pytest.mark.parametrize("n", [5, 16])
-def test_a_recorded_solver_is_solve(n):
-    """Decomposed at once, or in a loop with all else, of many joints."""
-
-    def at_once(flat, y):
-        return solve([flat[i * n : (i + 1) * n] for i in range(n)], y)
-
-    def later(flat, y):
-        return solver([flat[i * n : (i + 1) * n] for i in range(n)])(y)
-
-    inputs = {"M": n * n, "y": n}
-    assert record(at_once, inputs) == record(later, inputs)
+    assert sum(forward_dynamics.solve(hilbert, [1] * n)) == n * n
 
 
 def test_articulated_body_costs_the_same_for_every_further_joint():
@@ -167,10 +146,10 @@ def test_articulated_body_costs_the_same_for_every_further_joint():
 def test_solve_costs(n):
     """A dense M: (n^3 - n)/6 products and sums to decompose it, the rest is of order n^2."""
 
-    def solution(flat, y):
-        return solve([flat[i * n : (i + 1) * n] for i in range(n)], y)
+    def solve(flat, y):
+        return forward_dynamics.solve([flat[i * n : (i + 1) * n] for i in range(n)], y)
 
-    program = record(solution, {"M": n * n, "y": n})
+    program = record(solve, {"M": n * n, "y": n})
     ops = Counter(instruction.op.value for instruction in program.instructions)
     assert ops["mul"] == (n**3 - n) // 6 + 3 * (n * n - n) // 2 + n
     assert ops["add"] + ops["sub"] == (n**3 - n) // 6 + n * n - n

@@ -5,13 +5,19 @@ import pytest
 import armdyn
 from armdyn.engine import Compilation
 from armdyn.program.llvm import units
-from armdyn.program.order import fewest_waiting, longest_chain_first, sines_first, terms_soon
+from armdyn.program.order import (
+    fewest_waiting,
+    longest_chain_first,
+    reciprocals_first,
+    sines_first,
+    terms_soon,
+)
 from armdyn.program.program import TRIG, Op
 from armdyn.program.tape import record
 from armdyn.quantities.tasks import Task
 from armdyn.spatial import sincos
 
-ORDERS = [None, longest_chain_first, fewest_waiting, terms_soon]
+ORDERS = [None, longest_chain_first, fewest_waiting, reciprocals_first, terms_soon]
 
 
 def programs():
@@ -72,6 +78,21 @@ def test_fewer_values_wait_than_with_long_chains_first(arm, quantity):
     program = Compilation(armdyn.load(arm).chain, [Task(quantity)]).program
     fewest = most_in_use(program, units(program, fewest_waiting))
     assert fewest < most_in_use(program, units(program, longest_chain_first))
+
+
+def test_a_matrix_is_decomposed_before_there_are_forces():
+    """Forward dynamics: what depends on qd or tau stands behind the last reciprocal."""
+    program = Compilation(armdyn.load("panda").chain, [Task("forward_dynamics")]).program
+    code, moving = program.instructions, set(range(7, 21))  # qd and tau
+    for k, (_, args, _) in enumerate(code):
+        if moving.intersection(args):
+            moving.add(k)
+    recorded = [k for unit in units(program) for k in unit if code[k].op not in TRIG]
+    found = reciprocals_first(program, recorded)
+    last = max(i for i, k in enumerate(found) if code[k].op is Op.DIV)
+    assert not moving.intersection(found[:last])
+    assert len(moving.intersection(recorded[:last])) > 100
+    assert [k for k in found if k in moving] == [k for k in recorded if k in moving]
 
 
 def most_in_use(program, found):

@@ -8,7 +8,7 @@ from armdyn.algorithms import lin1991, newton_euler
 from armdyn.algorithms.drives import with_rotors
 from armdyn.chain.arm import Arm
 from armdyn.spatial import Row, Scalar
-from armdyn.spatial.matrices import solver
+from armdyn.spatial.matrices import solve
 
 MassMatrix = Callable[[Arm, Sequence[Scalar]], list[Row]]
 Bias = Callable[[Arm, Sequence[Scalar], Sequence[Scalar]], Row]
@@ -21,9 +21,9 @@ def from_methods(mass_matrix: MassMatrix, bias: Bias) -> ForwardDynamics:
     def forward_dynamics(
         arm: Arm, q: Sequence[Scalar], qd: Sequence[Scalar], tau: Sequence[Scalar]
     ) -> Row:
-        """Joint accelerations qdd (n,) under torques tau: M = L^T D L, with rotors, then b."""
-        solve = solver(with_rotors(mass_matrix(arm, q), arm))
-        return solve([t - b for t, b in zip(tau, bias(arm, q, qd), strict=True)])
+        """Joint accelerations qdd (n,) under torques tau: M, with rotors, and b, then L^T D L."""
+        rest = [t - b for t, b in zip(tau, bias(arm, q, qd), strict=True)]
+        return solve(with_rotors(mass_matrix(arm, q), arm), rest)
 
     return forward_dynamics
 

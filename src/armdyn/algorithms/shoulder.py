@@ -22,7 +22,7 @@ from armdyn.algorithms.newton_euler import Wrench, inward
 from armdyn.algorithms.newton_euler_sums import motion
 from armdyn.chain.arm import Arm
 from armdyn.spatial import Z_AXIS, ZERO, Rotation, Row, Scalar, Symmetric, Vector, about_x
-from armdyn.spatial.matrices import solver
+from armdyn.spatial.matrices import solve
 
 MOST = 15  # joints: beyond, articulated bodies take fewer operations
 
@@ -32,9 +32,12 @@ def forward_dynamics(
 ) -> Row:
     """Joint accelerations qdd (n,) under torques tau."""
     n, o, R, d = arm.n, arm.shoulder, arm.rotations(q), arm.extensions(q)
+    links = newton_euler_flat.wrenches(arm, motion(arm, q, qd, [0] * n))
+    y, torque = rest_beyond(arm, R, d, links, tau)
     body = bodies(list(arm.mass), list(arm.first_moment), handed_in(arm))
     X = outboard(arm, R, d, body)
     D, t = columns_beyond(arm, R, d, body)
+
     k, free = [ZERO] * n, [0] * n  # t_i / D_ii, and 1 / D_ii
     for i in reversed(range(o + 1, n)):
         free[i] = 1 / (D[i][i] + arm.rotor_inertia[i])
@@ -42,17 +45,13 @@ def forward_dynamics(
         row, D[i] = D[i], [free[i] * x for x in D[i][:i]]
         for j in range(o + 1, i):
             D[j] = [x - D[i][j] * row[m] for m, x in enumerate(D[j])]
-            t[j] = t[j] - D[i][j] * t[i]
+            t[j], y[j] = t[j] - D[i][j] * t[i], y[j] - D[i][j] * y[i]
         X = X - dyad(k[i], t[i])
-    solve = solver(matrix_of_shoulder(arm, R, d, body, X))
-
-    links = newton_euler_flat.wrenches(arm, motion(arm, q, qd, [0] * n))
-    y, torque = rest_beyond(arm, R, d, links, tau)
-    for i in reversed(range(o + 1, n)):
-        for j in range(o + 1, i):
-            y[j] = y[j] - D[i][j] * y[i]
         torque = torque + y[i] * k[i]
-    qdd = solve(rest_of_shoulder(arm, R, links, tau, torque))
+
+    qdd = solve(
+        matrix_of_shoulder(arm, R, d, body, X), rest_of_shoulder(arm, R, links, tau, torque)
+    )
     a = ZERO  # the angular acceleration of link o
     for i in range(o + 1):
         a = R[i].down(a) + qdd[i] * Z_AXIS

@@ -20,7 +20,12 @@ from typing import NamedTuple
 from armdyn.program import rows
 from armdyn.program.areas import Areas
 from armdyn.program.far import sincos
-from armdyn.program.order import fewest_waiting, longest_chain_first, sines_first
+from armdyn.program.order import (
+    fewest_waiting,
+    longest_chain_first,
+    reciprocals_first,
+    sines_first,
+)
 from armdyn.program.passes import unroll, unroll_brief
 from armdyn.program.program import TABLES, TRIG, Op, Program
 from armdyn.program.sincos import Format, literal
@@ -28,7 +33,8 @@ from armdyn.program.text import OPS, Text
 
 WHOLE = 4500  # instructions and stores up to which a program stays one function
 SHORT = 750  # instructions up to which a kernel for many states loads arguments when they are
-# first used, and lets few values wait: beyond, more wait than there are registers in any order
+# first used, and lets few values wait: beyond, more wait than there are registers in any order,
+# and that of recording is as good
 SHORT_AND_WIDE = 450  # the same with more than NARROW results; it begins with long chains then
 NARROW = 16  # numbers of an argument up to which a longer kernel loads it before anything else; a
 # wider one keeps the order of recording, in which its numbers are used soon after one another
@@ -128,7 +134,7 @@ class Writer:
             alone = len(self.program.instructions) <= CHAINS_ALONE
             return longest_chain_first if alone else None
         if not self.short or max(self.program.inputs.values(), default=0) > NARROW:
-            return None
+            return reciprocals_first
         return fewest_waiting if few else longest_chain_first
 
     def _stores(self) -> dict[int, list[Store]]:

@@ -5,7 +5,8 @@ for is begun early. The order is that of a processor which begins ISSUES instruc
 as soon as its operands are there, the one with the longest way to a result first.
 
 Where registers are what is scarce, the fewest values wait: ``fewest_waiting``. A value that finds
-no register is stored and loaded again.
+no register is stored and loaded again. In long programs the order of recording is as good, in which
+an algorithm ends what it begins, but with matrices decomposed early: ``reciprocals_first``.
 
 Where other threads fill the time that one waits, sums take up their terms soon: ``terms_soon``.
 And sines come before what they do not need: ``sines_first``.
@@ -106,6 +107,17 @@ def fewest_waiting(program: Program, places: Sequence[int]) -> list[int]:
             if not missing[other]:
                 heapq.heappush(ready, (more(other), -left[other], other))
     return list(order)
+
+
+def reciprocals_first(program: Program, places: Sequence[int]) -> list[int]:
+    """The instructions at these places as recorded, but divisions and what they need first.
+
+    So a matrix is formed and decomposed before there is what it is to be solved for: that would
+    wait longer, and divisions take long.
+    """
+    divisions = [k for k in places if program.instructions[k].op is Op.DIV]
+    first = _needed(program, divisions, set(places)).union(divisions)
+    return sorted(places, key=lambda k: k not in first)
 
 
 def _users(program: Program) -> list[list[int]]:

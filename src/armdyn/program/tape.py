@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import partial
 from typing import Any, NoReturn
 
 from armdyn.errors import TraceError
@@ -13,7 +12,7 @@ from armdyn.program.program import Instruction, Op, Program, input_names
 from armdyn.program.tables import Loop, Products, Solution
 from armdyn.spatial import Row, Scalar, select_lt, sincos
 from armdyn.spatial.each import Function, Item, repeated
-from armdyn.spatial.matrices import Solver, Vectors, decomposed, solution, solve, table_of_products
+from armdyn.spatial.matrices import Vectors, solution, table_of_products
 
 LOOPED = 8  # items, or rows that loops made, from which on one instruction does all of them;
 SCATTERED = 2  # times LOOPED are the rows of numbers made one by one from which on it does
@@ -192,13 +191,6 @@ def _(kind: Traced, M: Sequence[Sequence[Scalar]], y: Sequence[Scalar]) -> Row:
     triangle = [x for i, row in enumerate(M) for x in row[: i + 1]]
     place = kind.tape.table(Solution(len(M)), [*triangle, *y, 1])
     return [kind.tape.part(place, i) for i in range(len(M))]
-
-
-@decomposed.register
-def _(kind: Traced, M: Sequence[Sequence[Scalar]]) -> Solver:
-    if len(M) < SCATTERED * LOOPED:
-        return decomposed.dispatch(object)(kind, M)
-    return partial(solve, M)
 
 
 @repeated.register

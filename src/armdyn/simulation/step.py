@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from armdyn.algorithms.drives import friction
+from armdyn.algorithms.forward_dynamics import solve
 from armdyn.algorithms.hamilton import momentum_and_slope
 from armdyn.chain import Chain
 from armdyn.chain.at_call import AtCall
@@ -24,7 +25,6 @@ from armdyn.simulation.controllers import LAWS
 from armdyn.simulation.integrators import AB4, RK4, midpoint_iterated, midpoint_step
 from armdyn.simulation.stages import CARRIED, RATES, first_results, joined
 from armdyn.spatial import Scalar, select_lt
-from armdyn.spatial.matrices import solve
 
 Vector = np.ndarray  # of n traced scalars
 Vectors = tuple[Vector, ...]

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from functools import partial, singledispatch
+from functools import singledispatch
 
 from armdyn.spatial import Row, Scalar, Vector, is_structural_zero
 
 Vectors = Sequence[Vector]  # a row of a table: several vectors, as (k, v) of a twist
-Solver = Callable[[Sequence[Scalar]], Row]  # the x with M x = y, of y
 
 
 def linear(
@@ -62,25 +61,7 @@ def solve(M: Sequence[Sequence[Scalar]], y: Sequence[Scalar]) -> Row:
 @singledispatch
 def solution(kind: Scalar, M: Sequence[Sequence[Scalar]], y: Sequence[Scalar]) -> Row:
     """``solve`` on scalars of a kind."""
-    return solved(*factors(M), y)
-
-
-def solver(M: Sequence[Sequence[Scalar]]) -> Solver:
-    """``solve`` for an M that is decomposed already, before y is known.
-
-    A kind of scalar that has a shorter way to do both at once joins by ``decomposed.register``.
-    """
-    return decomposed(kind(x for row in M for x in row), M)
-
-
-@singledispatch
-def decomposed(kind: Scalar, M: Sequence[Sequence[Scalar]]) -> Solver:
-    """``solver`` on scalars of a kind."""
-    return partial(solved, *factors(M))
-
-
-def solved(L: Sequence[Row], pivots: Row, y: Sequence[Scalar]) -> Row:
-    """The x with L^T D L x = y, of what ``factors`` finds."""
+    L, pivots = factors(M)
     x = freed(y, L)
     for k in range(len(x)):
         x[k] = pivots[k] * x[k]
