@@ -28,6 +28,8 @@ MOST, LONG = 120.0, 5.0  # [s]: that limit if none is set; what is said beforeha
 AN_INSTRUCTION = 70e-6  # [s] to compile one, measured on a processor of 2023,
 A_STORE = {"single": 100e-6, "batch": 300e-6, "stream": 300e-6}  # and to store a number of a result
 
+ORDERED_ANEW = range(1300, 6000)  # lines of a kernel's text, see ``_level``
+
 LOCK = threading.RLock()  # one thread at a time is inside LLVM; see forks.py
 
 
@@ -70,14 +72,22 @@ def machine() -> Machine:
     return Machine(name, features.flatten(), wide, version)
 
 
-def _target_machine() -> Any:
+def _target_machine(level: int = 1) -> Any:
+    """LLVM's code generator; at level 2 it orders code anew when registers are allocated."""
     binding, here = _binding(), machine()
     target = binding.Target.from_default_triple()
-    # Straight-line code needs no passes, and no scheduling after registers are allocated (level 2),
-    # whose time grows with the square of a function's length.
     return target.create_target_machine(
-        cpu=here.name, features=here.features, opt=1, reloc="pic", codemodel="small", jit=True
+        cpu=here.name, features=here.features, opt=level, reloc="pic", codemodel="small", jit=True
     )
+
+
+def _level(text: str, kind: str) -> int:
+    """The level at which a kernel is compiled. Straight-line code needs no passes.
+
+    In kernels for many states that are long, values wait on the stack: to order their loads pays.
+    In longer ones it takes too long, for its time grows with the square of a function's length.
+    """
+    return 2 if kind != "single" and text.count("\n") in ORDERED_ANEW else 1
 
 
 def compile(program: Program, kind: str, dtype: str) -> bytes:
@@ -140,14 +150,14 @@ def longest() -> float:
     return seconds
 
 
-def assemble(text: str) -> bytes:
+def assemble(text: str, level: int = 1) -> bytes:
     """Object code of a module in LLVM's language."""
     binding = _binding()
     with (
         LOCK,
         binding.create_context() as context,  # of its own: it keeps all constants it ever met
         binding.parse_assembly(text, context) as module,
-        _target_machine() as target,
+        _target_machine(level) as target,
     ):
         return bytes(target.emit_object(module))
 
@@ -157,7 +167,7 @@ def machine_code(text: str, name: str) -> bytes:
 
     LLVM's own linker, which takes object code, gives up in a process whose memory is far apart.
     """
-    code = assemble(text)
+    code = assemble(text, _level(text, name))
     return image.flatten(code, name) or code
 
 
