@@ -27,8 +27,8 @@ ASKED = (
 )
 STATES = 4096
 ROUNDS = 8  # a pass
-SLICE = 1e-2  # [s]; the parameters of so many arms fill a cache that others use too, and in which
-# it takes some milliseconds until one call's lines have taken the place of another's
+SLICE = 1e-2  # [s]; it takes some milliseconds until one call's lines have replaced another's in
+# the caches, which the parameters of so many arms fill
 PAYLOAD_BOUND, PARAMETERS_BOUND = 1.25, 2.5
 
 COM, ABOUT_COM = (0.03, 0.04, 0.1), ((0.01, 0.001, 5e-4), (0.001, 0.012, 7e-4), (5e-4, 7e-4, 9e-3))

@@ -23,7 +23,10 @@ POINTERS = ctypes.POINTER(ctypes.c_void_p)
 BATCH = ctypes.CFUNCTYPE(None, POINTERS, POINTERS, ctypes.c_int64)
 
 
-def asks(program, arrays, kind="batch"):
+LANES = [lanes for lanes in (2, 4, 8) if lanes <= jit.machine().lanes("float64")]
+
+
+def asks(program, arrays, lanes, kind="batch"):
     """Runs a kernel that calls us where it would ask: a list of addresses a block, and of its code.
 
     The code is where ``part0`` begins and where it ends.
@@ -39,8 +42,8 @@ def asks(program, arrays, kind="batch"):
         blocks.append([])
         code[:] = begin, end
 
-    text = getattr(drivers, kind)(program, "float64", jit.machine().lanes("float64"))
-    begin = "define internal void @near(i64 %i) noinline {\n"
+    text = getattr(drivers, kind)(program, "float64", lanes)
+    begin = "define internal void @near(ptr %here) noinline {\n"
     assert text.count(begin) == 1
     text = text.replace(begin, begin + "  call void @told(ptr @part0, ptr @near)\n")
     text = ASK.sub(r"call void @asked(ptr \1)", text) + TOLD
@@ -67,17 +70,17 @@ def with_parameters(arm, quantity, count):
     return program, arrays
 
 
+@pytest.mark.parametrize("lanes", LANES)
 @pytest.mark.parametrize("kind", ["batch", "stream"])
-@pytest.mark.parametrize("quantity", ["bias", "christoffel"])
-def test_all_code_is_asked_for_in_turn(quantity, kind):
+@pytest.mark.parametrize("quantity", ["bias", "inverse_dynamics"])
+def test_all_code_is_asked_for_in_turn(quantity, kind, lanes):
     """Before many rows have passed, every whole line of it, and nothing beyond."""
-    lanes = jit.machine().lanes("float64")
-    program, arrays = with_parameters("stanford", quantity, 600 * lanes)
-    blocks, (begin, end) = asks(program, arrays, kind)
-    assert len(blocks) >= 598  # a stream's first two are computed before its loop
+    program, arrays = with_parameters("stanford", quantity, 900 * lanes)
+    blocks, (begin, end) = asks(program, arrays, lanes, kind)
+    assert len(blocks) >= 898  # a stream's first two are computed before its loop
     row = 8 * (sum(program.inputs.values()) + len(program.outputs))
     turn = -(-PASSING // (lanes * row)) + 1  # blocks
-    assert turn < 500
+    assert turn < 700
     found = [{x for x in block if begin <= x < end} for block in blocks]
     others = {x for block in blocks for x in block} - set().union(*found)
     first, last = arrays[-1].ctypes.data, arrays[-1].ctypes.data + arrays[-1].nbytes
@@ -87,21 +90,50 @@ def test_all_code_is_asked_for_in_turn(quantity, kind):
         assert sorted(lines) == list(range(begin, end - LINE + 1, LINE))
 
 
-def test_rows_that_come_are_asked_for_a_block_before():
+@pytest.mark.parametrize("lanes", LANES)
+def test_rows_to_come_are_asked_for_a_block_before(lanes):
     """Lines of which some number is used, and none behind the last block."""
-    lanes = jit.machine().lanes("float64")
     program = place_fma(record(lambda p: [p[0] * p[1], p[39] + p[0]], {"p": 40}))
     memory = np.zeros(40 * (5 * lanes + 1) + 8)
     skipped = -memory.ctypes.data % LINE // 8
     rows = memory[skipped : skipped + 40 * (5 * lanes + 1)].reshape(-1, 40)
-    blocks, (begin, end) = asks(program, [rows])
+    blocks, _ = asks(program, [rows], lanes)
     base = rows.ctypes.data
-    for i, block in enumerate(blocks):
+    for i, block in enumerate(blocks[:5]):
         states = range((i + 1) * lanes, (i + 2) * lanes) if i < 4 else range(4 * lanes, 5 * lanes)
         needed = {(320 * state + 8 * k) // LINE for state in states for k in (0, 1, 39)}
         inside = {(x - base) // LINE for x in block if base <= x < base + rows.nbytes}
         assert inside == needed
-    assert len(blocks) == 5
+    assert len(blocks) == 6  # and the state left over, in a block of its own
+    assert not any(base <= x < base + rows.nbytes for x in blocks[5])
+
+
+def test_two_wide_arguments_are_both_asked_for():
+    lanes = LANES[-1]
+    program = place_fma(record(lambda p, r: [p[0] * r[0]], {"p": 40, "r": 50}))
+    arrays = [np.ones((3 * lanes, 40)), np.ones((3 * lanes, 50))]
+    blocks, _ = asks(program, arrays, lanes)
+    for x in arrays:
+        for block, after in zip(blocks, (1, 2, 2), strict=True):
+            asked = {(address - x.ctypes.data) // LINE for address in block}
+            states = range(after * lanes, (after + 1) * lanes)
+            assert {state * x[0].nbytes // LINE for state in states} <= asked
+
+
+@pytest.mark.parametrize("states", [0, 1, LANES[-1], LANES[-1] + 1])
+def test_very_wide_rows_ask_for_no_more_than_there_is(states):
+    """Of code: a block's rows fill the cache, so that all of it would be asked for in each."""
+    program = place_fma(record(lambda p: [p[0] * p[1]], {"p": 40000}))
+    rows = np.zeros((states, 40000))
+    blocks, code = asks(program, [rows], LANES[-1])
+    assert len(blocks) == -(-states // LANES[-1])
+    for block in blocks:
+        found = [x for x in block if not code[0] <= x < code[1]]
+        assert len(found) <= LANES[-1]  # a line of each row
+
+
+def test_a_program_of_nothing_asks_for_nothing():
+    assert "@near" not in drivers.batch(record(lambda: [], {}), "float64", 8)
 
 
 def test_code_that_outgrows_the_innermost_cache_is_left_alone():
@@ -109,4 +141,4 @@ def test_code_that_outgrows_the_innermost_cache_is_left_alone():
     program = Compilation(chain, [Task("forward_dynamics_derivatives")]).program
     text = drivers.batch(program, "float64", 8)
     assert text.count("\n") * 9 > INNERMOST
-    assert "define internal void @near(i64 %i) {\n  ret void\n}" in text
+    assert "@near" not in text

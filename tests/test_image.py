@@ -26,7 +26,7 @@ ARMS = [armdyn.load("panda").chain, armdyn.load("scara").chain, Chain.random(2, 
 
 def object_code(program, kind, dtype):
     lanes = jit.machine().lanes(dtype)
-    return jit.assemble(getattr(drivers, kind)(program, dtype, lanes))
+    return jit.assemble(getattr(drivers, kind)(program, dtype, lanes), kind)
 
 
 def results(program, kind, dtype, loaded):

@@ -67,7 +67,8 @@ def same_bits(found, expected):
 def test_rows_of_every_width_come_and_go_on_vectors_of_every_length(dtype, lanes):
     for width in range(1, lanes + 3):
         program = record(lambda q: [x + 1 for x in q[::-1]], {"q": width})
-        code = jit.LoadedCode(jit.assemble(drivers.batch(program, dtype, lanes)), "batch")
+        text = drivers.batch(program, dtype, lanes)
+        code = jit.LoadedCode(jit.machine_code(text, "batch"), "batch")
         count = 3 * lanes + 1
         q = np.arange(count * width, dtype=dtype).reshape(count, width)
         out = np.full((count + 2, width), -1, dtype)

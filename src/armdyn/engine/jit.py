@@ -28,7 +28,8 @@ MOST, LONG = 120.0, 5.0  # [s]: that limit if none is set; what is said beforeha
 AN_INSTRUCTION = 70e-6  # [s] to compile one, measured on a processor of 2023,
 A_STORE = {"single": 100e-6, "batch": 300e-6, "stream": 300e-6}  # and to store a number of a result
 
-ORDERED_ANEW = range(1300, 6000)  # lines of a kernel's text, see ``_level``
+MANY = ("batch", "stream")  # kinds of kernel
+ORDERED_ANEW = range(1300, 6000)  # lines of a module's text, see ``_level``
 
 LOCK = threading.RLock()  # one thread at a time is inside LLVM; see forks.py
 
@@ -73,7 +74,7 @@ def machine() -> Machine:
 
 
 def _target_machine(level: int = 1) -> Any:
-    """LLVM's code generator; at level 2 it orders code anew when registers are allocated."""
+    """LLVM's code generator; at level 2 it orders code anew after registers are allocated."""
     binding, here = _binding(), machine()
     target = binding.Target.from_default_triple()
     return target.create_target_machine(
@@ -82,12 +83,12 @@ def _target_machine(level: int = 1) -> Any:
 
 
 def _level(text: str, kind: str) -> int:
-    """The level at which a kernel is compiled. Straight-line code needs no passes.
+    """The level at which a module is compiled. Straight-line code needs no passes.
 
     In kernels for many states that are long, values wait on the stack: to order their loads pays.
     In longer ones it takes too long, for its time grows with the square of a function's length.
     """
-    return 2 if kind != "single" and text.count("\n") in ORDERED_ANEW else 1
+    return 2 if kind in MANY and text.count("\n") in ORDERED_ANEW else 1
 
 
 def compile(program: Program, kind: str, dtype: str) -> bytes:
@@ -150,14 +151,14 @@ def longest() -> float:
     return seconds
 
 
-def assemble(text: str, level: int = 1) -> bytes:
-    """Object code of a module in LLVM's language."""
+def assemble(text: str, kind: str = "") -> bytes:
+    """Object code of a module in LLVM's language, of a kind of kernel if it is one."""
     binding = _binding()
     with (
         LOCK,
         binding.create_context() as context,  # of its own: it keeps all constants it ever met
         binding.parse_assembly(text, context) as module,
-        _target_machine(level) as target,
+        _target_machine(_level(text, kind)) as target,
     ):
         return bytes(target.emit_object(module))
 
@@ -167,7 +168,7 @@ def machine_code(text: str, name: str) -> bytes:
 
     LLVM's own linker, which takes object code, gives up in a process whose memory is far apart.
     """
-    code = assemble(text, _level(text, name))
+    code = assemble(text, name)
     return image.flatten(code, name) or code
 
 

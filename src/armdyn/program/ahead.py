@@ -1,21 +1,23 @@
-"""What a kernel for many states asks of the caches before it needs it, as LLVM text.
+"""What kernels for many states ask of the caches before they need it, as LLVM text.
 
-Rows of wide arguments: those of the next block, while this one is computed, and nothing behind the
-last. (To find out that there is no memory takes long.)
+Rows of wide arguments, in kernels of one part: those of the next block, while this one is computed,
+and nothing behind the last. (To find out that there is no memory takes long.)
 
-And its own code. That runs from the innermost cache, so the cache behind, through which all rows
-pass, does not see it used and gives its lines away to rows. Where the cache behind holds all that
-the innermost one holds, as AMD's does, that loses them too, and some lines of code come from far
-away in every block, while the processor has nothing to do. So each block asks for some lines of
+And the code of that part. It runs from the innermost cache, so the cache behind, through which all
+rows pass, does not see it used and gives its lines away to rows. Where the cache behind holds all
+that the innermost one holds, as AMD's does, that loses them too, and some lines of code come from
+far away in every block, while the processor has nothing to do. So each block asks for some lines of
 code as if they were data, in turn, all of them before rows have filled a part of that cache. (On
 Zen 5, arguments and results that fill it took up to two fifths longer without.)
 
-No result depends on any of this, so no test can hold it: ``benchmarks/arguments.py`` does.
+No result depends on any of this, and no test can hold what it gains: ``benchmarks/arguments.py``
+does.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 from armdyn.program.program import Program
 
@@ -32,7 +34,7 @@ STAYS = '\n  call void asm sideeffect "", ""()'  # nothing; but LLVM moves no pr
 NEAR = """
 declare i64 @llvm.umax.i64(i64, i64)
 declare i64 @llvm.umin.i64(i64, i64)
-define internal void @near(i64 %i) noinline {{
+define internal void @near(ptr %here) noinline {{
   %bytes = sub i64 ptrtoint (ptr @near to i64), ptrtoint (ptr @part0 to i64)
   %whole = udiv i64 %bytes, {line}
   %lower = call i64 @llvm.umin.i64(i64 %whole, i64 {most})
@@ -40,7 +42,8 @@ define internal void @near(i64 %i) noinline {{
   %last = sub i64 %lines, {count}
   %above = add i64 %last, {above}
   %turns = udiv i64 %above, {count}
-  %block = udiv i64 %i, {lanes}
+  %address = ptrtoint ptr %here to i64
+  %block = udiv i64 %address, {block}
   %turn = urem i64 %block, %turns
   %reached = mul i64 %turn, {count}
   %first = call i64 @llvm.umin.i64(i64 %reached, i64 %last)
@@ -50,7 +53,22 @@ define internal void @near(i64 %i) noinline {{
   ret void
 }}
 """
-IDLE = "define internal void @near(i64 %i) {\n  ret void\n}"
+
+
+class Near(NamedTuple):
+    """The function ``near``, which keeps code near, and how a block calls it.
+
+    Attributes:
+        text: the function in LLVM's language; empty where there is none.
+        place: by which of a block's pointers it knows how far rows have come.
+    """
+
+    text: str = ""
+    place: int = 0
+
+    def call(self, names: Sequence[str]) -> list[str]:
+        """The call in a block whose arguments and results are there."""
+        return [f"  call void @near(ptr {names[self.place]})"] if self.text else []
 
 
 def rows_to_come(program: Program, rows: Mapping[str, int], lanes: int) -> list[str]:
@@ -84,28 +102,30 @@ def wide(rows: Mapping[str, int]) -> list[str]:
     return [x for x, row in rows.items() if row >= WIDE]
 
 
-def near(parts: Sequence[str], row: int, lanes: int) -> str:
-    """The function ``near``, which keeps code near: in the block that begins with state %i.
+def near(parts: Sequence[str], rows: Sequence[int], lanes: int) -> Near:
+    """What keeps the code of a kernel near: that of ``part0``, up to ``near``, and nothing beyond.
 
-    The code is that of ``part0``, up to here, and nothing beyond. Code that the innermost cache
-    does not hold is left alone: the one behind sees it used.
+    Code that the innermost cache does not hold is left alone: the one behind sees it used. How far
+    rows have come is told by an address, since the calls of several threads go on from each other.
 
     Args:
         parts: the functions of the kernel, in LLVM's language.
-        row: the bytes a state of all arguments and results.
+        rows: the bytes a state of each argument and result.
         lanes: the states of a block.
     """
     size = sum(part.count("\n") for part in parts) * A_LINE_OF_TEXT
-    if size > INNERMOST:
-        return IDLE
+    if size > INNERMOST or not any(rows):
+        return Near()
     most = 1 + size // LINE
-    count = -(-most * lanes * row // PASSING)
+    count = min(-(-most * lanes * sum(rows) // PASSING), 1 + most // 4)
+    place, row = next((i, row) for i, row in enumerate(rows) if row)
     fetches = [FETCH.format(name=f"%code{k}", start="%code", offset=k * LINE) for k in range(count)]
-    return NEAR.format(
+    text = NEAR.format(
         line=LINE,
         most=most,
         count=count,
         above=2 * count - 1,
-        lanes=lanes,
+        block=lanes * row,
         fetches="\n".join(fetches),
     )
+    return Near(text, place)

@@ -55,9 +55,6 @@ loop:
   %more = icmp ult i64 %i, %whole
   br i1 %more, label %block, label %rest
 block:
-  call void @near(i64 %i)
-  %further = icmp ult i64 %next, %whole
-  %ahead = select i1 %further, i64 %next, i64 %i
 {places}
 {nexts}
 {call_here}
@@ -73,6 +70,10 @@ copy:
 done:
 {leave}
 }}
+"""
+AHEAD = """\
+  %further = icmp ult i64 %next, %whole
+  %ahead = select i1 %further, i64 %next, i64 %i
 """
 
 
@@ -139,15 +140,16 @@ def batch(program: Program, dtype: str, width: int) -> str:
     coming = wide(rows) if len(writer.parts) == 1 else []
     nexts = [f"{x}.next" for x in coming]
     functions = parts(writer, nexts, rows_to_come(writer.program, rows, width) if coming else ())
+    code = near(functions, [*row.values()], width)
 
     def compute(names: list[str]) -> list[str]:
         """A block, and what of the next one to bring near: of the states left over themselves."""
         there = dict(zip(writer.names, names, strict=True))
-        return calls(writer, names, [there[x].replace(".here", ".next") for x in coming])
+        after = [f"{x}.next" if there[x] == f"{x}.here" else there[x] for x in coming]
+        return [*code.call(names), *calls(writer, names, after)]
 
     driver = blocks("batch", writer, room, compute, coming=coming)
-    functions.append(near(functions, sum(row.values()), width))
-    return "\n".join([*declarations(writer), COMMON, *functions, driver])
+    return "\n".join([*declarations(writer), COMMON, *functions, code.text, driver])
 
 
 def stream(program: Program, dtype: str, width: int) -> str:
@@ -169,8 +171,13 @@ def stream(program: Program, dtype: str, width: int) -> str:
         functions = parts(writer, streams.moving(), streams.vectors())
         compute = partial(calls, writer, more=streams.nothing())
         send = partial(calls, writer, more=streams.moving())
-    driver = blocks("stream", writer, room, compute, streams.blocks(compute, send))
-    functions += [near(functions, sum(row.values()), width), streams.function()]
+    code = near(functions, [*row.values()], width)
+
+    def send_near(names: list[str]) -> list[str]:
+        return [*code.call(names), *send(names)]
+
+    driver = blocks("stream", writer, room, compute, streams.blocks(compute, send_near))
+    functions += [code.text, streams.function()]
     return "\n".join([*declarations(writer), COMMON, *functions, driver])
 
 
@@ -207,7 +214,8 @@ def blocks(
             "  {x}.here = getelementptr i8, ptr {x}, i64 {x}.offset",
             writer.names,
         ),
-        nexts=each(
+        nexts=(AHEAD if coming else "")
+        + each(
             "  {x}.ahead = mul i64 %ahead, {row}\n"
             "  {x}.next = getelementptr i8, ptr {x}, i64 {x}.ahead",
             coming,

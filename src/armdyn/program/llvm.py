@@ -33,11 +33,11 @@ from armdyn.program.text import OPS, Text
 
 WHOLE = 4500  # instructions and stores up to which a program stays one function
 SHORT = 750  # instructions up to which a kernel for many states loads arguments when they are
-# first used, and lets few values wait: beyond, more wait than there are registers in any order,
-# and that of recording is as good
+# first used, and lets few values wait: beyond, more wait than there are registers in any order, and
+# it keeps the order of recording, but for matrices
 SHORT_AND_WIDE = 450  # the same with more than NARROW results; it begins with long chains then
-NARROW = 16  # numbers of an argument up to which a longer kernel loads it before anything else; a
-# wider one keeps the order of recording, in which its numbers are used soon after one another
+NARROW = 16  # numbers of an argument up to which a longer kernel loads it before anything else. One
+# with a wider argument keeps the order of recording, which uses its numbers soon after one another
 CHAINS_ALONE = 1800  # up to which the kernel for one state begins with long chains: beyond, values
 # that wait meanwhile make its code longer by a fifth, and the cache of instructions holds some 2000
 PART = 250  # instructions, stores and loads a function, beyond

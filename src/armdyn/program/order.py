@@ -69,7 +69,8 @@ def fewest_waiting(program: Program, places: Sequence[int]) -> list[int]:
     A value waits from when it is made, an input from its first use, until its last use. A negative
     takes nothing when it is made, as if it waited for nothing, and its last use still counts: what
     takes up negatives comes soon. (Not to count it was measured to be slower by a few hundredths.)
-    Of several such instructions the one with the longest way to a result comes first.
+    Of several such instructions the one with the longest way to a result comes first. What was read
+    or used up at other places is counted as if it was not.
     """
     code = program.instructions
     users = _users(program)

@@ -38,7 +38,6 @@ stream.loop:
   %stream.more = icmp ult i64 %stream.i, %whole
   br i1 %stream.more, label %stream.block, label %stream.done
 stream.block:
-  call void @near(i64 %stream.i)
 {place}
 {compute}
 {hand_on}

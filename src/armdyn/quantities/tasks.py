@@ -224,8 +224,9 @@ def _parts(chain: Chain, task: Task, method: Method) -> list[Task]:
         found.append(task.part(quantity).by(method.name if method.name in ours else None))
     if "parameters" not in task.given or len(found) == 1:
         return found
-    chosen: dict[str, Task] = {}
-    for part in sorted(found, key=lambda part: -_costs(chain, (part.settled(chain),))[0]):
+    dearest = max((part.settled(chain) for part in found), key=lambda part: _costs(chain, (part,)))
+    chosen = {dearest.quantity: dearest}
+    for part in (part for part in found if part.quantity not in chosen):
         asked = part.quantity, part.given, part.payload_frame
         name = part.method or cheapest(chain, *asked, beside=tuple(chosen.values()))
         chosen[part.quantity] = part.by(name)
@@ -337,13 +338,13 @@ def _costs(chain: Chain, tasks: tuple[Task, ...]) -> tuple[int, float]:
     traced = program(chain, tasks)
     operations = cost(traced)
     price = operations - LESS * cost_of_loops(traced)
-    if all(catalogue.find(task.quantity, task.method or "").exact for task in tasks):
-        _Cheapest.offer(chain, tasks, traced, price)
+    if len(tasks) == 1 and catalogue.find(tasks[0].quantity, tasks[0].method or "").exact:
+        _Cheapest.offer(chain, tasks[0], traced, price)
     return operations, price
 
 
 class _Cheapest:
-    """The cheapest program traced of the quantities priced last: it is likely to be compiled next.
+    """The cheapest program traced of the quantity priced last: it is likely to be compiled next.
 
     That is one program and no more, for those of large arms fill much memory.
     """
@@ -351,12 +352,12 @@ class _Cheapest:
     found: tuple[Chain, tuple[Task, ...], Program, float] | None = None
 
     @classmethod
-    def offer(cls, chain: Chain, tasks: tuple[Task, ...], traced: Program, price: float) -> None:
-        """Keeps a program, unless that of the same quantities here is as cheap."""
-        kept, asked = cls.found, [task.by(None) for task in tasks]
-        same = kept and kept[0] == chain and [task.by(None) for task in kept[1]] == asked
+    def offer(cls, chain: Chain, task: Task, traced: Program, price: float) -> None:
+        """Keeps a program, unless that of the same quantity here is as cheap."""
+        kept = cls.found
+        same = kept is not None and kept[0] == chain and kept[1][0].by(None) == task.by(None)
         if kept is None or not same or price < kept[3]:
-            cls.found = chain, tasks, traced, price
+            cls.found = chain, (task,), traced, price
 
 
 def forget_costs() -> None:
