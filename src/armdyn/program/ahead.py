@@ -8,7 +8,7 @@ rows pass, does not see it used and gives its lines away to rows. Where the cach
 that the innermost one holds, as AMD's does, that loses them too, and some lines of code come from
 far away in every block, while the processor has nothing to do. So each block asks for some lines of
 code as if they were data, in turn, all of them before rows have filled a part of that cache. (On
-Zen 5, arguments and results that fill it took up to two fifths longer without.)
+Zen 5, arguments and results that fill it took up to a third longer without.)
 
 No result depends on any of this, and no test can hold what it gains: ``benchmarks/arguments.py``
 does.
