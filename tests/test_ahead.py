@@ -13,16 +13,13 @@ from armdyn.program.ahead import INNERMOST, LINE, PASSING
 from armdyn.program.fma import place_fma
 from armdyn.program.tape import record
 from armdyn.quantities.tasks import Task
+from tests.test_llvm import CALLS
 
 ASK = re.compile(r"call void @llvm\.prefetch\.p0\(ptr (\S+), .*\)")
 TOLD = """
 declare void @asked(ptr)
 declare void @told(ptr, ptr)
 """
-POINTERS = ctypes.POINTER(ctypes.c_void_p)
-BATCH = ctypes.CFUNCTYPE(None, POINTERS, POINTERS, ctypes.c_int64)
-
-
 LANES = [lanes for lanes in (2, 4, 8) if lanes <= jit.machine().lanes("float64")]
 
 
@@ -57,7 +54,7 @@ def asks(program, arrays, lanes, kind="batch"):
     tables = [
         (ctypes.c_void_p * len(each))(*(x.ctypes.data for x in each)) for each in (arrays, results)
     ]
-    BATCH(loaded.address)(*tables, count)
+    CALLS["batch"](loaded.address)(*tables, count)
     return blocks, code
 
 

@@ -28,7 +28,7 @@ MOST, LONG = 120.0, 5.0  # [s]: that limit if none is set; what is said beforeha
 AN_INSTRUCTION = 70e-6  # [s] to compile one, measured on a processor of 2023,
 A_STORE = {"single": 100e-6, "batch": 300e-6, "stream": 300e-6}  # and to store a number of a result
 
-MANY = ("batch", "stream")  # kinds of kernel
+MANY = ("batch", "stream")  # kinds of kernel that are for many states
 ORDERED_ANEW = range(1300, 6000)  # lines of a module's text, see ``_level``
 
 LOCK = threading.RLock()  # one thread at a time is inside LLVM; see forks.py

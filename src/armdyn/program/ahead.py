@@ -87,7 +87,7 @@ def rows_to_come(program: Program, rows: Mapping[str, int], lanes: int) -> list[
     for (x, row), numbers in zip(rows.items(), program.inputs.values(), strict=True):
         places = [i for i in range(numbers) if first + i in used]
         first += numbers
-        if x not in wide(rows):
+        if row < WIDE:
             continue
         size = row // numbers
         needed = {(state * row + i * size) // LINE for state in range(lanes) for i in places}
