@@ -9,7 +9,7 @@ import pytest
 import armdyn
 from armdyn.engine import Compilation, jit
 from armdyn.program import drivers
-from armdyn.program.ahead import INNERMOST, LINE, PASSING
+from armdyn.program.ahead import APART, INNERMOST, LINE, PASSING
 from armdyn.program.fma import place_fma
 from armdyn.program.tape import record
 from armdyn.quantities.tasks import Task
@@ -26,15 +26,13 @@ LANES = [lanes for lanes in (2, 4, 8) if lanes <= jit.machine().lanes("float64")
 def asks(program, arrays, lanes, kind="batch"):
     """Runs a kernel that calls us where it would ask: a list of addresses a block, and of its code.
 
-    The code is where ``part0`` begins and where it ends.
+    The code is where ``part0`` begins and where that of the loop around it ends.
     """
     blocks, code = [], []
 
-    @ctypes.CFUNCTYPE(None, ctypes.c_void_p)
     def asked(address):
         blocks[-1].append(address)
 
-    @ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)
     def told(begin, end):
         blocks.append([])
         code[:] = begin, end
@@ -42,20 +40,27 @@ def asks(program, arrays, lanes, kind="batch"):
     text = getattr(drivers, kind)(program, "float64", lanes)
     begin = "define internal void @near(ptr %here) noinline {\n"
     assert text.count(begin) == 1
-    text = text.replace(begin, begin + "  call void @told(ptr @part0, ptr @near)\n")
-    text = ASK.sub(r"call void @asked(ptr \1)", text) + TOLD
-    symbols = {
-        name: ctypes.cast(function, ctypes.c_void_p).value
-        for name, function in (("asked", asked), ("told", told))
+    text = text.replace(begin, begin + "  call void @told(ptr @part0, ptr @behind)\n")
+    run(ASK.sub(r"call void @asked(ptr \1)", text), kind, program, arrays, asked, told)
+    return blocks, code
+
+
+def run(text, kind, program, arrays, asked, told=lambda begin, end: None):
+    """Calls a kernel whose text may call these."""
+    called = {
+        "asked": ctypes.CFUNCTYPE(None, ctypes.c_void_p)(asked),
+        "told": ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)(told),
     }
-    loaded = jit.LoadedCode(jit.machine_code(text, kind), kind, symbols)
+    symbols = {
+        name: ctypes.cast(function, ctypes.c_void_p).value for name, function in called.items()
+    }
+    loaded = jit.LoadedCode(jit.machine_code(text + TOLD, kind), kind, symbols)
     count = len(arrays[0])
     results = [np.zeros((count, *shape)) for shape in program.shapes]
     tables = [
         (ctypes.c_void_p * len(each))(*(x.ctypes.data for x in each)) for each in (arrays, results)
     ]
     CALLS["batch"](loaded.address)(*tables, count)
-    return blocks, code
 
 
 def with_parameters(arm, quantity, count):
@@ -127,6 +132,23 @@ def test_very_wide_rows_ask_for_no_more_than_there_is(states):
     for block in blocks:
         found = [x for x in block if not code[0] <= x < code[1]]
         assert len(found) <= LANES[-1]  # a line of each row
+
+
+@pytest.mark.parametrize("lanes", LANES)
+def test_wide_rows_pass_on_two_stacks_in_turn(lanes):
+    """From one to the other whenever a cache's share of rows has passed; what is left, on one."""
+    states = 4 * PASSING // 320 // lanes * lanes + 1
+    program = place_fma(record(lambda p: [p[0] * p[39]], {"p": 40}))
+    rows, stacks = np.ones((states, 40)), []
+    text = drivers.batch(program, "float64", lanes)
+    begin = re.search(r"define internal void @part0\(.*\nentry:\n", text).group()
+    place = "  %place = alloca i8\n  call void @asked(ptr %place)\n"
+    run(text.replace(begin, begin + place), "batch", program, [rows], stacks.append)
+    passed = [(rows.ctypes.data + 320 * i) // PASSING for i in range(0, states - 1, lanes)]
+    assert len(stacks) == len(passed) + 1
+    assert max(stacks) - min(stacks) == APART
+    assert stacks[:-1] == [max(stacks) - APART * (turn % 2) for turn in passed]
+    assert stacks[-1] in (min(stacks), max(stacks))
 
 
 def test_a_program_of_nothing_asks_for_nothing():

@@ -2,6 +2,9 @@
 
 import ctypes
 import math
+import platform
+import re
+from collections import Counter
 
 import mpmath
 import numpy as np
@@ -11,7 +14,7 @@ from hypothesis import strategies as st
 
 import armdyn
 from armdyn import Chain
-from armdyn.engine import jit
+from armdyn.engine import Compilation, jit
 from armdyn.program import drivers, llvm
 from armdyn.program.fma import place_fma
 from armdyn.program.interpreter import evaluate
@@ -334,3 +337,21 @@ def test_rows_of_any_width_are_transposed_right(width, columns, count):
     machine = Machine(record(lambda x: [x[p] for p in picks], {"x": width}, "pick"))
     x = rng.normal(size=(count, width))
     same_bits(machine.run("batch", x), [x[:, picks]])
+
+
+@pytest.mark.skipif("x86" not in platform.machine().lower(), reason="reads code of x86")
+@pytest.mark.parametrize("kind", ["batch", "stream"])
+def test_vectors_wait_on_the_stack_at_multiples_of_their_size(kind):
+    """So that each lies in one line of the cache."""
+    lanes = jit.machine().lanes("float64")
+    if lanes == 2:
+        pytest.skip("vectors of 16 bytes lie so anyway")
+    chain = armdyn.load("panda").chain
+    whole = Compilation(chain, [Task("forward_dynamics")]).program
+    text = getattr(drivers, kind)(whole, "float64", lanes)
+    with jit._binding().parse_assembly(text) as module, jit._target_machine() as target:
+        code = target.emit_assembly(module)
+    part = code[code.index("part0:") : code.index("near:")]
+    moves = Counter(re.findall(r"(vmov[au]p[sd])\s.*\(%rsp\)", part))
+    assert moves["vmovaps"] + moves["vmovapd"] > 50
+    assert not moves["vmovups"] + moves["vmovupd"]

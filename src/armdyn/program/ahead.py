@@ -3,12 +3,18 @@
 Rows of wide arguments, in kernels of one part: those of the next block, while this one is computed,
 and nothing behind the last. (To find out that there is no memory takes long.)
 
-And the code of that part. It runs from the innermost cache, so the cache behind, through which all
-rows pass, does not see it used and gives its lines away to rows. Where the cache behind holds all
-that the innermost one holds, as AMD's does, that loses them too, and some lines of code come from
-far away in every block, while the processor has nothing to do. So each block asks for some lines of
-code as if they were data, in turn, all of them before rows have filled a part of that cache. (On
-Zen 5, arguments and results that fill it took up to a third longer without.)
+And the code of that part and of the loop around it. It runs from the innermost cache, so the cache
+behind, through which all rows pass, does not see it used and gives its lines away to rows. Where
+the cache behind holds all that the innermost one holds, as AMD's does, that loses them too, and
+some lines of code come from far away in every block, while the processor has nothing to do. So each
+block asks for some lines of code as if they were data, in turn, all of them before rows have filled
+a part of that cache. (On Zen 5, arguments and results that fill it took up to a third longer
+without.)
+
+The same happens to the vectors that wait on the stack. So where arguments are wide the part runs on
+one of two stacks, in turn: on the one it left long enough ago for the innermost cache to have lost
+it, so that the cache behind sees it used, and not so long ago that this has lost it too. (On Zen 5,
+that took 3 to 6 % of the time.)
 
 No result depends on any of this, and no test can hold what it gains: ``benchmarks/arguments.py``
 does.
@@ -24,8 +30,10 @@ from armdyn.program.program import Program
 LINE = 64  # bytes of a line of the cache
 WIDE = 256  # bytes a state, from which on arguments are fetched before they are loaded
 A_LINE_OF_TEXT = 10  # bytes of code that LLVM makes of it, about
+AROUND = 1024  # bytes of code around the parts: the loop, and what keeps code near
 INNERMOST = 1 << 15  # bytes of code that the innermost cache holds
 PASSING = 1 << 18  # bytes of rows, while which all code is asked for: a quarter of a cache, or less
+APART = 1 << 13  # bytes between the two stacks: most parts set aside less
 
 FETCH = """\
   {name} = getelementptr i8, ptr {start}, i64 {offset}
@@ -35,7 +43,7 @@ NEAR = """
 declare i64 @llvm.umax.i64(i64, i64)
 declare i64 @llvm.umin.i64(i64, i64)
 define internal void @near(ptr %here) noinline {{
-  %bytes = sub i64 ptrtoint (ptr @near to i64), ptrtoint (ptr @part0 to i64)
+  %bytes = sub i64 ptrtoint (ptr @behind to i64), ptrtoint (ptr @part0 to i64)
   %whole = udiv i64 %bytes, {line}
   %lower = call i64 @llvm.umin.i64(i64 %whole, i64 {most})
   %lines = call i64 @llvm.umax.i64(i64 %lower, i64 {count})
@@ -54,16 +62,33 @@ define internal void @near(ptr %here) noinline {{
 }}
 """
 
+BEHIND = """
+define internal void @behind() noinline {
+  ret void
+}
+"""
+TWO_STACKS = """\
+  {rows}.reached = ptrtoint ptr {rows} to i64
+  {rows}.turn = and i64 {rows}.reached, {passing}
+  {rows}.depth = udiv i64 {rows}.turn, {share}
+  {rows}.stack = call ptr @llvm.stacksave.p0()
+  {rows}.between = alloca i8, i64 {rows}.depth, align {line}
+  call void asm sideeffect "", "r"(ptr {rows}.between)
+{calls}
+  call void @llvm.stackrestore.p0(ptr {rows}.stack)"""
+
 
 class Near(NamedTuple):
     """The function ``near``, which keeps code near, and how a block calls it.
 
     Attributes:
         text: the function in LLVM's language; empty where there is none.
+        end: what comes behind all code that is kept near.
         place: by which of a block's pointers it knows how far rows have come.
     """
 
     text: str = ""
+    end: str = ""
     place: int = 0
 
     def call(self, names: Sequence[str]) -> list[str]:
@@ -102,8 +127,19 @@ def wide(rows: Mapping[str, int]) -> list[str]:
     return [x for x, row in rows.items() if row >= WIDE]
 
 
+def on_two_stacks(calls: Sequence[str], rows: str) -> list[str]:
+    """A block's calls on one of two stacks; on the other one when so many rows have passed.
+
+    Args:
+        calls: in LLVM's language.
+        rows: the pointer to a block's rows of an argument: by it is known how far they have come.
+    """
+    text, share = "\n".join(calls), PASSING // APART
+    return [TWO_STACKS.format(rows=rows, passing=PASSING, share=share, line=LINE, calls=text)]
+
+
 def near(parts: Sequence[str], rows: Sequence[int], lanes: int) -> Near:
-    """What keeps the code of a kernel near: that of ``part0``, up to ``near``, and nothing beyond.
+    """What keeps the code of a kernel near: from ``part0`` up to ``behind``, and nothing beyond.
 
     Code that the innermost cache does not hold is left alone: the one behind sees it used. How far
     rows have come is told by an address, since the calls of several threads go on from each other.
@@ -113,7 +149,7 @@ def near(parts: Sequence[str], rows: Sequence[int], lanes: int) -> Near:
         rows: the bytes a state of each argument and result.
         lanes: the states of a block.
     """
-    size = sum(part.count("\n") for part in parts) * A_LINE_OF_TEXT
+    size = sum(part.count("\n") for part in parts) * A_LINE_OF_TEXT + AROUND
     if size > INNERMOST or not any(rows):
         return Near()
     most = 1 + size // LINE
@@ -128,4 +164,4 @@ def near(parts: Sequence[str], rows: Sequence[int], lanes: int) -> Near:
         block=lanes * row,
         fetches="\n".join(fetches),
     )
-    return Near(text, place)
+    return Near(text, BEHIND, place)

@@ -10,6 +10,9 @@ from the start of a page on, so a kernel for many makes its stack begin with one
 aside then lies at the end of another. A stack wherever it happened to be cost up to half the speed.
 (No result depends on that, so no test can hold it: ``benchmarks/speed.py`` does.)
 
+Vectors that wait on the stack for their use lie at multiples of their size, in one line of the
+cache. LLVM would put them at any multiple of 16 bytes; across two lines each takes twice as long.
+
 A stack may be small, in a thread above all. So scratch and buffers that are not small come from
 the heap; where that has no more, all results are NaN.
 """
@@ -19,7 +22,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import partial
 
-from armdyn.program.ahead import LINE, near, rows_to_come, wide
+from armdyn.program.ahead import LINE, near, on_two_stacks, rows_to_come, wide
 from armdyn.program.far import far, far_angle, table
 from armdyn.program.llvm import Writer
 from armdyn.program.program import Program
@@ -29,11 +32,14 @@ from armdyn.program.text import Text
 
 PAGE = 4096  # bytes that the last bits of an address tell apart
 STACK = 8192  # bytes of scratch and buffers that a kernel takes from the stack
+CALLED = 16  # bytes at whose multiples a stack is when a function is called
 
 COMMON = """
 declare ptr @malloc(i64)
 declare void @free(ptr)
 declare void @llvm.prefetch.p0(ptr, i32, i32, i32)
+declare ptr @llvm.stacksave.p0()
+declare void @llvm.stackrestore.p0(ptr)
 declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)
 declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)
 !0 = !{!"branch_weights", i32 1, i32 1048576}
@@ -146,10 +152,11 @@ def batch(program: Program, dtype: str, width: int) -> str:
         """A block, and what of the next one to bring near: of the states left over themselves."""
         there = dict(zip(writer.names, names, strict=True))
         after = [f"{x}.next" if there[x] == f"{x}.here" else there[x] for x in coming]
-        return [*code.call(names), *calls(writer, names, after)]
+        lines = [*code.call(names), *calls(writer, names, after)]
+        return on_two_stacks(lines, there[coming[0]]) if coming else lines
 
     driver = blocks("batch", writer, room, compute, coming=coming)
-    return "\n".join([*declarations(writer), COMMON, *functions, code.text, driver])
+    return "\n".join([*declarations(writer), COMMON, *functions, code.text, driver, code.end])
 
 
 def stream(program: Program, dtype: str, width: int) -> str:
@@ -178,7 +185,7 @@ def stream(program: Program, dtype: str, width: int) -> str:
 
     driver = blocks("stream", writer, room, compute, streams.blocks(compute, send_near))
     functions += [code.text, streams.function()]
-    return "\n".join([*declarations(writer), COMMON, *functions, driver])
+    return "\n".join([*declarations(writer), COMMON, *functions, driver, code.end])
 
 
 def blocks(
@@ -279,11 +286,13 @@ def parts(writer: Writer, more: Sequence[str] = (), between: Sequence[str] = ())
     """
     found = []
     parameters = ", ".join(f"ptr {name}" for name in [*writer.names, "%scratch", *more])
+    vector = writer.lanes * writer.form.bits // 8
+    aligned = f" alignstack({vector})" if vector > CALLED else ""
     for i in range(len(writer.parts)):
         text = Text()
         writer.part(i, text, between)
         text.do("ret void")
-        found.append(define(f"internal void @part{i}({parameters}) noinline", text))
+        found.append(define(f"internal void @part{i}({parameters}) noinline{aligned}", text))
     return found
 
 
