@@ -2,14 +2,18 @@
 
 ``payload=`` may cost at most a quarter more than the same payload compiled in, in operations and in
 time; 4096 different arms (``parameters=``) may take at most 2.5 times as long as 4096 states of
-one. All calls of a quantity take turns, in the same run, and all quantities pass by pass; times are
-of the kernels on one thread.
+one. A call and the one it is compared with take turns, in the same run, and all quantities pass by
+pass; times are of the kernels on one thread. With ``--together`` all calls of a quantity take
+turns: then it costs time, too, what the caches keep of the others and have learnt of them.
 """
 
 from __future__ import annotations
 
 import argparse
 import math
+from collections import ChainMap
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from rich.console import Console
@@ -26,6 +30,8 @@ ASKED = (
     *("mass_matrix", "bias", "christoffel", "coriolis_matrix"),
     *("inverse_dynamics", "forward_dynamics"),
 )
+Function = Callable[..., Any]
+
 STATES = 4096
 ROUNDS = 20  # a pass; the parameters of so many arms fill a cache that others use too
 PAYLOAD_BOUND, PARAMETERS_BOUND = 1.25, 2.5
@@ -33,24 +39,28 @@ PAYLOAD_BOUND, PARAMETERS_BOUND = 1.25, 2.5
 COM, ABOUT_COM = (0.03, 0.04, 0.1), ((0.01, 0.001, 5e-4), (0.001, 0.012, 7e-4), (5e-4, 7e-4, 9e-3))
 
 
-def calls(robot: armdyn.Robot, loaded: armdyn.Robot, quantity: str) -> dict[str, Call]:
-    """One state and many: with the payload compiled in and given, other parameters, and bare."""
+def calls(robot: armdyn.Robot, loaded: armdyn.Robot, quantity: str) -> list[dict[str, Call]]:
+    """One state and many: with a payload given and compiled in; with other parameters, and bare."""
     rng = np.random.default_rng(0)
     state = list(rng.uniform(-2, 2, (len(QUANTITIES[quantity].arguments), STATES, robot.n)))
     payload = Inertia.from_com(1.3, COM, ABOUT_COM).parameters()
-    given = {
-        "bare": (robot.function(quantity), []),
-        "compiled in": (loaded.function(quantity), []),
-        "payload=": (robot.function(quantity, arguments="payload"), [payload]),
-        "parameters=": (robot.function(quantity, arguments="parameters"), [robot.chain.parameters]),
-    }
-    found, target = {}, robot.function(quantity)(*state)
-    for label, (function, arrays) in given.items():
-        one, each = [x[0].copy() for x in state], [np.tile(x, (STATES, 1)) for x in arrays]
-        found[f"{label} of one"] = Call(function, (*one, *arrays))
+    target = robot.function(quantity)(*state)
+
+    def both(label: str, function: Function, *given: np.ndarray) -> dict[str, Call]:
+        one, each = [x[0].copy() for x in state], [np.tile(x, (STATES, 1)) for x in given]
         keywords = {"out": target, "threads": 1}
-        found[f"{label} of many"] = Call(function, (*state, *each), keywords, STATES)
-    return found
+        return {
+            f"{label} of one": Call(function, (*one, *given)),
+            f"{label} of many": Call(function, (*state, *each), keywords, STATES),
+        }
+
+    with_payload = robot.function(quantity, arguments="payload")
+    with_parameters = robot.function(quantity, arguments="parameters")
+    return [
+        both("compiled in", loaded.function(quantity)) | both("payload=", with_payload, payload),
+        both("bare", robot.function(quantity))
+        | both("parameters=", with_parameters, robot.chain.parameters),
+    ]
 
 
 def operations(chain: armdyn.Chain, quantity: str, *given: str) -> int:
@@ -58,24 +68,28 @@ def operations(chain: armdyn.Chain, quantity: str, *given: str) -> int:
     return program_cost(chain, quantity, cheapest(chain, quantity, given), given)
 
 
-def times_of(robot: armdyn.Robot, loaded: armdyn.Robot, rounds: int) -> dict[str, dict[str, float]]:
+def times_of(
+    robot: armdyn.Robot, loaded: armdyn.Robot, rounds: int, together: bool
+) -> dict[str, dict[str, float]]:
     """Nanoseconds a state of each quantity's calls: the least of all passes."""
     least: dict[str, dict[str, float]] = {quantity: {} for quantity in ASKED}
     for _ in range(PASSES):  # each on arrays of its own: it matters which memory they get
         for quantity, known in least.items():
-            for label, time in interleaved(calls(robot, loaded, quantity), rounds).items():
-                known[label] = min(known.get(label, math.inf), 1e9 * time.least)
+            sets = calls(robot, loaded, quantity)
+            for taking_turns in [dict(ChainMap(*sets))] if together else sets:
+                for label, time in interleaved(taking_turns, rounds).items():
+                    known[label] = min(known.get(label, math.inf), 1e9 * time.least)
     return least
 
 
-def table_of(name: str, rounds: int) -> Table:
+def table_of(name: str, rounds: int, together: bool) -> Table:
     robot = armdyn.load(name)
     loaded = armdyn.Robot(robot.chain.with_payload(1.3, COM, ABOUT_COM))
     table = Table(title=f"{name}: ns a state, and of what is compiled in", title_justify="left")
     table.add_column("quantity")
     for heading in ("payload=", "operations", "one", "of", f"{STATES}", "of", "parameters=", "of"):
         table.add_column(heading, justify="right")
-    for quantity, times in times_of(robot, loaded, rounds).items():
+    for quantity, times in times_of(robot, loaded, rounds, together).items():
         cost = operations(robot.chain, quantity, "payload")
         one, many = (times[f"payload= of {count}"] for count in ("one", "many"))
         arms = times["parameters= of many"]
@@ -102,9 +116,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--robots", nargs="*", default=ARMS, help="names of shipped robots")
     parser.add_argument("--rounds", type=int, default=ROUNDS, help="slices of each call, a pass")
+    parser.add_argument("--together", action="store_true", help="let all calls take turns")
     given = parser.parse_args()
     for name in given.robots:
-        Console(width=120).print(table_of(name, given.rounds))
+        Console(width=120).print(table_of(name, given.rounds, given.together))
 
 
 if __name__ == "__main__":

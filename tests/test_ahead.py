@@ -1,6 +1,7 @@
 """What kernels ask of the caches: rows to come, their own code, and nothing that is not there."""
 
 import ctypes
+import math
 import re
 
 import numpy as np
@@ -9,7 +10,7 @@ import pytest
 import armdyn
 from armdyn.engine import Compilation, jit
 from armdyn.program import drivers
-from armdyn.program.ahead import APART, INNERMOST, LINE, PASSING
+from armdyn.program.ahead import BRIEF, KEPT, LINE, PASSING
 from armdyn.program.fma import place_fma
 from armdyn.program.tape import record
 from armdyn.quantities.tasks import Task
@@ -30,9 +31,11 @@ def asks(program, arrays, lanes, kind="batch"):
     """
     blocks, code = [], []
 
+    @ctypes.CFUNCTYPE(None, ctypes.c_void_p)
     def asked(address):
         blocks[-1].append(address)
 
+    @ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)
     def told(begin, end):
         blocks.append([])
         code[:] = begin, end
@@ -41,26 +44,19 @@ def asks(program, arrays, lanes, kind="batch"):
     begin = "define internal void @near(ptr %here) noinline {\n"
     assert text.count(begin) == 1
     text = text.replace(begin, begin + "  call void @told(ptr @part0, ptr @behind)\n")
-    run(ASK.sub(r"call void @asked(ptr \1)", text), kind, program, arrays, asked, told)
-    return blocks, code
-
-
-def run(text, kind, program, arrays, asked, told=lambda begin, end: None):
-    """Calls a kernel whose text may call these."""
-    called = {
-        "asked": ctypes.CFUNCTYPE(None, ctypes.c_void_p)(asked),
-        "told": ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)(told),
-    }
+    text = ASK.sub(r"call void @asked(ptr \1)", text) + TOLD
     symbols = {
-        name: ctypes.cast(function, ctypes.c_void_p).value for name, function in called.items()
+        name: ctypes.cast(function, ctypes.c_void_p).value
+        for name, function in (("asked", asked), ("told", told))
     }
-    loaded = jit.LoadedCode(jit.machine_code(text + TOLD, kind), kind, symbols)
+    loaded = jit.LoadedCode(jit.machine_code(text, kind), kind, symbols)
     count = len(arrays[0])
     results = [np.zeros((count, *shape)) for shape in program.shapes]
     tables = [
         (ctypes.c_void_p * len(each))(*(x.ctypes.data for x in each)) for each in (arrays, results)
     ]
     CALLS["batch"](loaded.address)(*tables, count)
+    return blocks, code
 
 
 def with_parameters(arm, quantity, count):
@@ -85,38 +81,70 @@ def test_all_code_is_asked_for_in_turn(quantity, kind, lanes):
     assert turn < 700
     found = [{x for x in block if begin <= x < end} for block in blocks]
     others = {x for block in blocks for x in block} - set().union(*found)
-    first, last = arrays[-1].ctypes.data, arrays[-1].ctypes.data + arrays[-1].nbytes
-    assert all(first <= x < last for x in others)
+    spans = [(x.ctypes.data, x.ctypes.data + x.nbytes) for x in arrays]
+    assert all(any(first <= x < last for first, last in spans) for x in others)
     for start in (0, 97):
         lines = set().union(*found[start : start + turn])
         assert sorted(lines) == list(range(begin, end - LINE + 1, LINE))
 
 
-@pytest.mark.parametrize("lanes", LANES)
-def test_rows_to_come_are_asked_for_a_block_before(lanes):
-    """Lines of which some number is used, and none behind the last block."""
-    program = place_fma(record(lambda p: [p[0] * p[1], p[39] + p[0]], {"p": 40}))
-    memory = np.zeros(40 * (5 * lanes + 1) + 8)
+def lines_of(block, x):
+    """Which lines of an array a block asks for, counted from its beginning."""
+    begin = x.ctypes.data // LINE
+    return {a // LINE - begin for a in block if x.ctypes.data <= a < x.ctypes.data + x.nbytes}
+
+
+def lines_with(x, states, columns):
+    """In which lines these numbers are."""
+    begin = x.ctypes.data // LINE
+    return {x[s : s + 1, k:].ctypes.data // LINE - begin for s in states for k in columns}
+
+
+def at_a_line(shape):
+    """An array of zeros that begins with a line."""
+    memory = np.zeros(math.prod(shape) + LINE // 8)
     skipped = -memory.ctypes.data % LINE // 8
-    rows = memory[skipped : skipped + 40 * (5 * lanes + 1)].reshape(-1, 40)
-    blocks, _ = asks(program, [rows], lanes)
-    base = rows.ctypes.data
-    for i, block in enumerate(blocks[:5]):
-        states = range((i + 1) * lanes, (i + 2) * lanes) if i < 4 else range(4 * lanes, 5 * lanes)
-        needed = {(320 * state + 8 * k) // LINE for state in states for k in (0, 1, 39)}
-        inside = {(x - base) // LINE for x in block if base <= x < base + rows.nbytes}
-        assert inside == needed
-    assert len(blocks) == 6  # and the state left over, in a block of its own
-    assert not any(base <= x < base + rows.nbytes for x in blocks[5])
+    return memory[skipped : skipped + math.prod(shape)].reshape(shape)
+
+
+@pytest.mark.parametrize("lanes", LANES)
+@pytest.mark.parametrize("steps", [0, BRIEF])
+def test_rows_to_come_are_asked_for(steps, lanes):
+    """Lines of which some number is used, a block or two before, and none behind the last block."""
+
+    def rule(q, p):
+        total = p[0] * p[1] + q[1]
+        for _ in range(steps):
+            total = total * q[1] + p[39]
+        return [total, p[39]]
+
+    program = place_fma(record(rule, {"q": 2, "p": 40}))
+    q, p = at_a_line((6 * lanes + 1, 2)), at_a_line((6 * lanes + 1, 40))
+    blocks, _ = asks(program, [q, p], lanes)
+    before = 1 if steps else 2
+    for i, block in enumerate(blocks[:6]):
+        after = min(i + before, 5)
+        states = range(after * lanes, (after + 1) * lanes)
+        assert lines_of(block, p) == lines_with(p, states, (0, 1, 39))
+        assert lines_of(block, q) == (set() if steps else lines_with(q, states, (1,)))
+    assert len(blocks) == 7  # and the state left over, in a block of its own
+    assert not lines_of(blocks[6], p) | lines_of(blocks[6], q)
+
+
+def test_narrow_rows_alone_are_not_asked_for():
+    """Processors bring near what they meet in order."""
+    q = np.zeros((4 * LANES[-1], 31))
+    blocks, _ = asks(place_fma(record(lambda q: [q[0] * q[30]], {"q": 31})), [q], LANES[-1])
+    assert blocks and not any(lines_of(block, q) for block in blocks)
 
 
 def test_two_wide_arguments_are_both_asked_for():
     lanes = LANES[-1]
     program = place_fma(record(lambda p, r: [p[0] * r[0]], {"p": 40, "r": 50}))
-    arrays = [np.ones((3 * lanes, 40)), np.ones((3 * lanes, 50))]
+    arrays = [np.ones((4 * lanes, 40)), np.ones((4 * lanes, 50))]
     blocks, _ = asks(program, arrays, lanes)
     for x in arrays:
-        for block, after in zip(blocks, (1, 2, 2), strict=True):
+        for block, after in zip(blocks, (2, 3, 3, 3), strict=True):
             asked = {(address - x.ctypes.data) // LINE for address in block}
             states = range(after * lanes, (after + 1) * lanes)
             assert {state * x[0].nbytes // LINE for state in states} <= asked
@@ -134,23 +162,6 @@ def test_very_wide_rows_ask_for_no_more_than_there_is(states):
         assert len(found) <= LANES[-1]  # a line of each row
 
 
-@pytest.mark.parametrize("lanes", LANES)
-def test_wide_rows_pass_on_two_stacks_in_turn(lanes):
-    """From one to the other whenever a cache's share of rows has passed; what is left, on one."""
-    states = 4 * PASSING // 320 // lanes * lanes + 1
-    program = place_fma(record(lambda p: [p[0] * p[39]], {"p": 40}))
-    rows, stacks = np.ones((states, 40)), []
-    text = drivers.batch(program, "float64", lanes)
-    begin = re.search(r"define internal void @part0\(.*\nentry:\n", text).group()
-    place = "  %place = alloca i8\n  call void @asked(ptr %place)\n"
-    run(text.replace(begin, begin + place), "batch", program, [rows], stacks.append)
-    passed = [(rows.ctypes.data + 320 * i) // PASSING for i in range(0, states - 1, lanes)]
-    assert len(stacks) == len(passed) + 1
-    assert max(stacks) - min(stacks) == APART
-    assert stacks[:-1] == [max(stacks) - APART * (turn % 2) for turn in passed]
-    assert stacks[-1] in (min(stacks), max(stacks))
-
-
 def test_a_program_of_nothing_asks_for_nothing():
     assert "@near" not in drivers.batch(record(lambda: [], {}), "float64", 8)
 
@@ -159,5 +170,5 @@ def test_code_that_outgrows_the_innermost_cache_is_left_alone():
     chain = armdyn.load("xarm7").chain
     program = Compilation(chain, [Task("forward_dynamics_derivatives")]).program
     text = drivers.batch(program, "float64", 8)
-    assert text.count("\n") * 9 > INNERMOST
+    assert text.count("\n") * 9 > KEPT
     assert "@near" not in text

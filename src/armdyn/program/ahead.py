@@ -1,20 +1,15 @@
 """What kernels for many states ask of the caches before they need it, as LLVM text.
 
-Rows of wide arguments, in kernels of one part: those of the next block, while this one is computed,
-and nothing behind the last. (To find out that there is no memory takes long.)
+Rows of arguments, in kernels of one part with a wide one: those of a later block, while this one is
+computed, and nothing behind the last. (To find out that there is no memory takes long.)
 
 And the code of that part and of the loop around it. It runs from the innermost cache, so the cache
 behind, through which all rows pass, does not see it used and gives its lines away to rows. Where
 the cache behind holds all that the innermost one holds, as AMD's does, that loses them too, and
 some lines of code come from far away in every block, while the processor has nothing to do. So each
 block asks for some lines of code as if they were data, in turn, all of them before rows have filled
-a part of that cache. (On Zen 5, arguments and results that fill it took up to a third longer
+a part of that cache. (On Zen 5, arguments and results that fill it take up to a third longer
 without.)
-
-The same happens to the vectors that wait on the stack. So where arguments are wide the part runs on
-one of two stacks, in turn: on the one it left long enough ago for the innermost cache to have lost
-it, so that the cache behind sees it used, and not so long ago that this has lost it too. (On Zen 5,
-that took 3 to 6 % of the time.)
 
 No result depends on any of this, and no test can hold what it gains: ``benchmarks/arguments.py``
 does.
@@ -29,11 +24,13 @@ from armdyn.program.program import Program
 
 LINE = 64  # bytes of a line of the cache
 WIDE = 256  # bytes a state, from which on arguments are fetched before they are loaded
+BRIEF = 900  # instructions up to which a block takes no longer than memory: rows are asked for two
+# blocks before, narrow ones too. In longer ones the processor brings narrow ones near in time
 A_LINE_OF_TEXT = 10  # bytes of code that LLVM makes of it, about
 AROUND = 1024  # bytes of code around the parts: the loop, and what keeps code near
-INNERMOST = 1 << 15  # bytes of code that the innermost cache holds
+KEPT = 39000  # bytes of code, reckoned so, up to which it is kept near: the innermost cache holds
+# 32 KiB. The reckoning is high, and code that only just outgrows that cache gains as much
 PASSING = 1 << 18  # bytes of rows, while which all code is asked for: a quarter of a cache, or less
-APART = 1 << 13  # bytes between the two stacks: most parts set aside less
 
 FETCH = """\
   {name} = getelementptr i8, ptr {start}, i64 {offset}
@@ -41,7 +38,6 @@ FETCH = """\
 STAYS = '\n  call void asm sideeffect "", ""()'  # nothing; but LLVM moves no prefetch past it
 NEAR = """
 declare i64 @llvm.umax.i64(i64, i64)
-declare i64 @llvm.umin.i64(i64, i64)
 define internal void @near(ptr %here) noinline {{
   %bytes = sub i64 ptrtoint (ptr @behind to i64), ptrtoint (ptr @part0 to i64)
   %whole = udiv i64 %bytes, {line}
@@ -67,15 +63,6 @@ define internal void @behind() noinline {
   ret void
 }
 """
-TWO_STACKS = """\
-  {rows}.reached = ptrtoint ptr {rows} to i64
-  {rows}.turn = and i64 {rows}.reached, {passing}
-  {rows}.depth = udiv i64 {rows}.turn, {share}
-  {rows}.stack = call ptr @llvm.stacksave.p0()
-  {rows}.between = alloca i8, i64 {rows}.depth, align {line}
-  call void asm sideeffect "", "r"(ptr {rows}.between)
-{calls}
-  call void @llvm.stackrestore.p0(ptr {rows}.stack)"""
 
 
 class Near(NamedTuple):
@@ -96,8 +83,31 @@ class Near(NamedTuple):
         return [f"  call void @near(ptr {names[self.place]})"] if self.text else []
 
 
-def rows_to_come(program: Program, rows: Mapping[str, int], lanes: int) -> list[str]:
-    """What brings a block's rows of wide arguments near, line by line, from ``.next`` on.
+class Coming(NamedTuple):
+    """Which arguments' rows are asked for, by their pointers' names, and how many blocks before."""
+
+    names: Sequence[str]
+    blocks: int
+
+
+NOTHING = Coming((), 0)
+
+
+def coming(program: Program, rows: Mapping[str, int]) -> Coming:
+    """What a kernel of one part asks for.
+
+    Args:
+        program: what is computed.
+        rows: the bytes a state of all arguments, by their pointers' names.
+    """
+    wide = [x for x, row in rows.items() if row >= WIDE]
+    if wide and len(program.instructions) <= BRIEF:
+        return Coming([x for x, row in rows.items() if row], 2)
+    return Coming(wide, 1)
+
+
+def rows_to_come(program: Program, rows: Mapping[str, int], ahead: Coming, lanes: int) -> list[str]:
+    """What brings a later block's rows of arguments near, line by line, from ``.later`` on.
 
     Only what is used of them. Each stays where it is put: LLVM would gather all at the end, where
     they hold up each other.
@@ -105,37 +115,22 @@ def rows_to_come(program: Program, rows: Mapping[str, int], lanes: int) -> list[
     Args:
         program: what is computed.
         rows: the bytes a state of all arguments, by their pointers' names.
+        ahead: which arguments.
         lanes: the states of a block.
     """
     found, first = [], 0
-    used = {k for _, args, _ in program.instructions for k in args}
+    used = {k for _, args, _ in program.instructions for k in args}.union(program.outputs)
     for (x, row), numbers in zip(rows.items(), program.inputs.values(), strict=True):
         places = [i for i in range(numbers) if first + i in used]
         first += numbers
-        if row < WIDE:
+        if x not in ahead.names:
             continue
         size = row // numbers
         needed = {(state * row + i * size) // LINE for state in range(lanes) for i in places}
         for line in sorted(needed):
-            name, start = f"{x}.line{line}", f"{x}.next"
+            name, start = f"{x}.line{line}", f"{x}.later"
             found.append(FETCH.format(name=name, start=start, offset=line * LINE) + STAYS)
     return found
-
-
-def wide(rows: Mapping[str, int]) -> list[str]:
-    """Those whose rows are asked for before they are needed."""
-    return [x for x, row in rows.items() if row >= WIDE]
-
-
-def on_two_stacks(calls: Sequence[str], rows: str) -> list[str]:
-    """A block's calls on one of two stacks; on the other one when so many rows have passed.
-
-    Args:
-        calls: in LLVM's language.
-        rows: the pointer to a block's rows of an argument: by it is known how far they have come.
-    """
-    text, share = "\n".join(calls), PASSING // APART
-    return [TWO_STACKS.format(rows=rows, passing=PASSING, share=share, line=LINE, calls=text)]
 
 
 def near(parts: Sequence[str], rows: Sequence[int], lanes: int) -> Near:
@@ -150,7 +145,7 @@ def near(parts: Sequence[str], rows: Sequence[int], lanes: int) -> Near:
         lanes: the states of a block.
     """
     size = sum(part.count("\n") for part in parts) * A_LINE_OF_TEXT + AROUND
-    if size > INNERMOST or not any(rows):
+    if size > KEPT or not any(rows):
         return Near()
     most = 1 + size // LINE
     count = min(-(-most * lanes * sum(rows) // PASSING), 1 + most // 4)

@@ -22,7 +22,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import partial
 
-from armdyn.program.ahead import LINE, near, on_two_stacks, rows_to_come, wide
+from armdyn.program.ahead import LINE, NOTHING, Coming, coming, near, rows_to_come
 from armdyn.program.far import far, far_angle, table
 from armdyn.program.llvm import Writer
 from armdyn.program.program import Program
@@ -38,8 +38,7 @@ COMMON = """
 declare ptr @malloc(i64)
 declare void @free(ptr)
 declare void @llvm.prefetch.p0(ptr, i32, i32, i32)
-declare ptr @llvm.stacksave.p0()
-declare void @llvm.stackrestore.p0(ptr)
+declare i64 @llvm.umin.i64(i64, i64)
 declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)
 declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)
 !0 = !{!"branch_weights", i32 1, i32 1048576}
@@ -62,7 +61,7 @@ loop:
   br i1 %more, label %block, label %rest
 block:
 {places}
-{nexts}
+{later}
 {call_here}
   br label %loop
 rest:
@@ -78,8 +77,9 @@ done:
 }}
 """
 AHEAD = """\
-  %further = icmp ult i64 %next, %whole
-  %ahead = select i1 %further, i64 %next, i64 %i
+  %further = add i64 %i, {further}
+  %last = sub i64 %whole, {width}
+  %ahead = call i64 @llvm.umin.i64(i64 %further, i64 %last)
 """
 
 
@@ -143,19 +143,18 @@ def batch(program: Program, dtype: str, width: int) -> str:
     writer = Writer(program, FORMATS[dtype], width, width)
     row, rows = (bytes_a_state(writer, names) for names in (writer.names, writer.arguments))
     room = {f"{x}.buffer": width * size for x, size in row.items()}
-    coming = wide(rows) if len(writer.parts) == 1 else []
-    nexts = [f"{x}.next" for x in coming]
-    functions = parts(writer, nexts, rows_to_come(writer.program, rows, width) if coming else ())
+    ahead = coming(writer.program, rows) if len(writer.parts) == 1 else NOTHING
+    later = [f"{x}.later" for x in ahead.names]
+    functions = parts(writer, later, rows_to_come(writer.program, rows, ahead, width))
     code = near(functions, [*row.values()], width)
 
     def compute(names: list[str]) -> list[str]:
-        """A block, and what of the next one to bring near: of the states left over themselves."""
+        """A block, and what of a later one to bring near: of the states left over themselves."""
         there = dict(zip(writer.names, names, strict=True))
-        after = [f"{x}.next" if there[x] == f"{x}.here" else there[x] for x in coming]
-        lines = [*code.call(names), *calls(writer, names, after)]
-        return on_two_stacks(lines, there[coming[0]]) if coming else lines
+        after = [f"{x}.later" if there[x] == f"{x}.here" else there[x] for x in ahead.names]
+        return [*code.call(names), *calls(writer, names, after)]
 
-    driver = blocks("batch", writer, room, compute, coming=coming)
+    driver = blocks("batch", writer, room, compute, ahead=ahead)
     return "\n".join([*declarations(writer), COMMON, *functions, code.text, driver, code.end])
 
 
@@ -194,12 +193,12 @@ def blocks(
     areas: dict[str, int],
     compute: Callable[[list[str]], list[str]],
     stream: str = "",
-    coming: Sequence[str] = (),
+    ahead: Coming = NOTHING,
 ) -> str:
     """A kernel for many states, that computes block by block and then the states left over.
 
     With ``stream`` it goes there first, which ends in ``loop`` or in ``rest``. Arguments that are
-    ``coming`` have a ``.next`` too: their rows of the next block, if there is one.
+    asked for ``ahead`` have a ``.later`` too: their rows some blocks later, at most of the last.
     """
     room = Room(scratch(writer) | areas)
     row, width = bytes_a_state(writer, writer.names), writer.lanes
@@ -221,11 +220,11 @@ def blocks(
             "  {x}.here = getelementptr i8, ptr {x}, i64 {x}.offset",
             writer.names,
         ),
-        nexts=(AHEAD if coming else "")
+        later=(AHEAD.format(further=width * ahead.blocks, width=width) if ahead.names else "")
         + each(
             "  {x}.ahead = mul i64 %ahead, {row}\n"
-            "  {x}.next = getelementptr i8, ptr {x}, i64 {x}.ahead",
-            coming,
+            "  {x}.later = getelementptr i8, ptr {x}, i64 {x}.ahead",
+            ahead.names,
         ),
         call_here="\n".join(compute([f"{x}.here" for x in writer.names])),
         copy_in=each(
