@@ -4,7 +4,9 @@
 time; 4096 different arms (``parameters=``) may take at most 2.5 times as long as 4096 states of
 one. A call and the one it is compared with take turns, in the same run, and all quantities pass by
 pass; times are of the kernels on one thread. With ``--together`` all calls of a quantity take
-turns: then it costs time, too, what the caches keep of the others and have learnt of them.
+turns: then it costs time, too, what the caches keep of the others and have learnt of them. Beside
+``parameters=`` stands what it takes only to read those arguments and to store results. (Arms of
+which little depends on their parameters take about as long, and can keep to no bound below it.)
 """
 
 from __future__ import annotations
@@ -22,10 +24,10 @@ from rich.table import Table
 import armdyn
 from armdyn.chain.inertia import Inertia
 from armdyn.quantities import QUANTITIES
-from armdyn.quantities.tasks import cheapest, program_cost
+from armdyn.quantities.tasks import Task, cheapest, program_cost, shapes
+from benchmarks.bounds import seconds_to_move
 from benchmarks.timing import PASSES, Call, interleaved
 
-ARMS = ("panda", "ur5", "puma560", "stanford")
 ASKED = (
     *("mass_matrix", "bias", "christoffel", "coriolis_matrix"),
     *("inverse_dynamics", "forward_dynamics"),
@@ -68,6 +70,13 @@ def operations(chain: armdyn.Chain, quantity: str, *given: str) -> int:
     return program_cost(chain, quantity, cheapest(chain, quantity, given), given)
 
 
+def moving(chain: armdyn.Chain, quantity: str) -> float:
+    """Nanoseconds a state to read its arguments and parameters and to store its results."""
+    read = (len(QUANTITIES[quantity].arguments) + 10) * chain.n
+    stored = sum(math.prod(shape) for shape in shapes(chain, [Task(quantity)]))
+    return 1e9 * seconds_to_move(8 * read, 8 * stored, STATES)
+
+
 def times_of(
     robot: armdyn.Robot, loaded: armdyn.Robot, rounds: int, together: bool
 ) -> dict[str, dict[str, float]]:
@@ -87,7 +96,8 @@ def table_of(name: str, rounds: int, together: bool) -> Table:
     loaded = armdyn.Robot(robot.chain.with_payload(1.3, COM, ABOUT_COM))
     table = Table(title=f"{name}: ns a state, and of what is compiled in", title_justify="left")
     table.add_column("quantity")
-    for heading in ("payload=", "operations", "one", "of", f"{STATES}", "of", "parameters=", "of"):
+    headings = ("payload=", "operations", "one", "of", f"{STATES}", "of")
+    for heading in (*headings, "parameters=", "of", "moving"):
         table.add_column(heading, justify="right")
     for quantity, times in times_of(robot, loaded, rounds, together).items():
         cost = operations(robot.chain, quantity, "payload")
@@ -103,6 +113,7 @@ def table_of(name: str, rounds: int, together: bool) -> Table:
             share(many, times["compiled in of many"], PAYLOAD_BOUND),
             f"{arms:.1f}",
             share(arms, times["bare of many"], PARAMETERS_BOUND),
+            f"{moving(robot.chain, quantity):.1f}",
         )
     return table
 
@@ -114,7 +125,8 @@ def share(found: float, base: float, bound: float) -> str:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--robots", nargs="*", default=ARMS, help="names of shipped robots")
+    shipped = armdyn.robots()
+    parser.add_argument("--robots", nargs="*", default=shipped, help="names of shipped robots")
     parser.add_argument("--rounds", type=int, default=ROUNDS, help="slices of each call, a pass")
     parser.add_argument("--together", action="store_true", help="let all calls take turns")
     given = parser.parse_args()

@@ -2,8 +2,8 @@
 
 A quantity takes so many vector operations a state: arithmetic, and the turning of rows into lanes
 and back. Each of them the machine could do as fast as a multiply-add that waits for nothing. And
-its result is so many bytes, which take their time to be stored. Both are measured here, by loops
-that do nothing else.
+its arguments and results are so many bytes, which take their time to be read and stored. Both are
+measured here, by loops that do nothing else.
 """
 
 from __future__ import annotations
@@ -42,14 +42,17 @@ done:
 }}
 declare {real} @llvm.fma.{suffix}({real}, {real}, {real})
 """
-STORING = """
+MOVING = """
 define void @loop(ptr %in, ptr %out, i64 %count) {{
 entry:
   br label %turn
 turn:
   %i = phi i64 [ 0, %entry ], [ %next, %turn ]
-  %place = getelementptr {real}, ptr %out, i64 %i
-  store {real} splat ({scalar} 1.0), ptr %place, align 64
+  %from.offset = mul i64 %i, {read}
+  %from = getelementptr i8, ptr %in, i64 %from.offset
+  %to.offset = mul i64 %i, {stored}
+  %to = getelementptr i8, ptr %out, i64 %to.offset
+{work}
   %next = add i64 %i, 1
   %more = icmp ult i64 %next, %count
   br i1 %more, label %turn, label %done
@@ -57,6 +60,12 @@ done:
   ret void
 }}
 """
+READ = """\
+  %place{k} = getelementptr i8, ptr %from, i64 {offset}
+  %number{k} = load volatile {real}, ptr %place{k}, align 64"""
+STORED = """\
+  %there{k} = getelementptr i8, ptr %to, i64 {offset}
+  store {real} splat (double 1.0), ptr %there{k}, align 64"""
 LOOP = CFUNCTYPE(None, c_void_p, c_void_p, c_int64)
 
 
@@ -91,7 +100,7 @@ def bounds(
                 width = sum(int(np.prod(shape)) for shape in shapes(chain, [Task(quantity)]))
                 row = width * np.dtype(dtype).itemsize
                 for count in batches:
-                    stores = row * seconds_a_byte(row * count)
+                    stores = seconds_to_move(0, row, count)
                     found.append(Bound(chain.name, quantity, dtype, count, work, stores))
     return found
 
@@ -145,25 +154,31 @@ def seconds_an_operation(dtype: str) -> float:
     text = ARITHMETIC.format(
         real=real, suffix=suffix, begin="\n".join(begin), work="\n".join(work), end="\n".join(end)
     )
-    return _least(text, 64 * CHAINS, TURNS) / CHAINS
+    return _least(text, 0, 64 * CHAINS, TURNS) / CHAINS
 
 
-def seconds_a_byte(size: int) -> float:
-    """The time to store a byte into memory of that size, again and again, by full vectors."""
+def seconds_to_move(read: int, stored: int, states: int) -> float:
+    """The time to read and store so many bytes of each state, again and again, by full vectors."""
     lanes = jit.machine().lanes("float64")
-    text = STORING.format(real=f"<{lanes} x double>", scalar="double")
-    return _least(text, size, max(1, size // (8 * lanes))) / (8 * lanes)
+    size, real = 8 * lanes, f"<{lanes} x double>"
+    work = [
+        text.format(k=k, offset=k * size, real=real)
+        for text, row in ((READ, read), (STORED, stored))
+        for k in range(-(-row * lanes // size))  # in a block of as many states as a vector has
+    ]
+    text = MOVING.format(read=lanes * read, stored=lanes * stored, work="\n".join(work))
+    return _least(text, states * read, states * stored, max(1, states // lanes)) / lanes
 
 
-def _least(text: str, size: int, turns: int) -> float:
-    """The least seconds a turn of a loop on so much memory."""
+def _least(text: str, read: int, stored: int, turns: int) -> float:
+    """The least seconds a turn of a loop that reads and stores so many bytes in all."""
     code = jit.LoadedCode(jit.machine_code(text, "loop"), "loop")
     loop: Callable[..., None] = LOOP(code.address)
-    memory = np.zeros(size // 8 + 16)
-    place = -(-memory.ctypes.data // 64) * 64
+    arrays = [np.zeros(size // 8 + 16) for size in (read, stored)]
+    places = [-(-array.ctypes.data // 64) * 64 for array in arrays]
     times = []
     for _ in range(REPEATS):
         start = time.perf_counter()
-        loop(None, place, turns)
+        loop(*places, turns)
         times.append(time.perf_counter() - start)
     return min(times) / turns
