@@ -9,6 +9,7 @@ import pytest
 
 import armdyn
 from armdyn import Chain
+from armdyn.chain.dh import EARTH
 from armdyn.chain.dh_writers import DHText
 from armdyn.chain.pose import IDENTITY, Pose
 from armdyn.chain.random import _rotation
@@ -45,6 +46,7 @@ def arm(seed, kinds):
 
 ARMS = {f"{kinds}-{seed}": arm(seed, kinds) for seed, kinds in enumerate(("RRR", "RPR", "PRRP"))}
 ARMS |= {name: armdyn.load(name).chain for name in ("puma560", "scara", "panda")}
+ARMS["no-limits"] = Chain.random(3, "PRP", 7)
 named = pytest.mark.parametrize("name", ARMS)
 
 
@@ -74,6 +76,25 @@ def test_round_trips_keep_the_dynamics(name, tmp_path, capsys):
     off = np.abs(torques(back, state) - expected).max()
     assert off <= 1e-12 * max(1.0, np.abs(expected).max())
     assert [joint.name for joint in back.joints] == [joint.name for joint in chain.joints]
+
+
+@named
+def test_other_libraries_read_the_urdf(name):
+    """They insist on all four numbers of a limit; those that say "none" are read back as none."""
+    pinocchio = pytest.importorskip("pinocchio")
+    from tests.test_pinocchio import configuration
+
+    chain = dataclasses.replace(ARMS[name], gravity=EARTH)
+    model = pinocchio.buildModelFromXML(chain.to_urdf())
+    model.armature = np.array([joint.rotor_inertia for joint in chain.joints])
+    data, robot = model.createData(), armdyn.Robot(chain)
+    for q, qd, qdd in np.random.default_rng(0).uniform(-1, 1, (5, 3, chain.n)):
+        torque = pinocchio.rnea(model, data, configuration(model, q), qd, qdd)
+        expected = robot.inverse_dynamics(q, qd, qdd)
+        np.testing.assert_allclose(torque, expected, rtol=0, atol=1e-12 * abs(expected).max())
+    back = armdyn.load(chain.to_urdf()).chain
+    for limit in ("lower", "upper", "velocity", "effort"):
+        assert [getattr(j, limit) for j in back.joints] == [getattr(j, limit) for j in chain.joints]
 
 
 def test_mjcf_and_xacro_are_read(capsys):

@@ -195,17 +195,21 @@ def _moving(joint: Joint, parent: str, child: str, origin: Pose, own: Pose) -> I
     yield from _ends(parent, child, origin)
     yield f'    <axis xyz="{_spaced(axis)}"/>'
     limits = {"effort": joint.effort, "velocity": joint.velocity}
-    if limited:
-        largest = sys.float_info.max  # the format has no infinity, and takes none for zero
-        limits["lower"], limits["upper"] = max(joint.lower, -largest), min(joint.upper, largest)
-    said = "".join(f' {key}="{x!r}"' for key, x in limits.items() if math.isfinite(x))
-    if said:
-        yield f"    <limit{said}/>"
+    if kind != "continuous":
+        limits |= {"lower": joint.lower, "upper": joint.upper}
+    if kind != "continuous" or not all(map(math.isinf, limits.values())):
+        yield f"    <limit{''.join(map(_bound, limits, limits.values()))}/>"
     negative, positive = joint.coulomb
     if joint.viscous or negative or positive:
         friction = (positive - negative) / 2
         yield f'    <dynamics damping="{joint.viscous!r}" friction="{friction!r}"/>'
     yield "  </joint>"
+
+
+def _bound(key: str, value: float) -> str:
+    """An attribute of a <limit>: the format has no infinity, and wants all of them."""
+    largest = sys.float_info.max
+    return f' {key}="{min(max(value, -largest), largest)!r}"'
 
 
 def _fixed(name: str, parent: str, pose: Pose) -> Iterator[str]:

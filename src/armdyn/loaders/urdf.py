@@ -17,7 +17,7 @@ from armdyn.chain import Chain, dh
 from armdyn.chain.dh import EARTH, SNAP
 from armdyn.chain.given import Triple, choice, snap_angle, triple
 from armdyn.chain.inertia import Inertia
-from armdyn.chain.limits import LARGEST
+from armdyn.chain.limits import LARGEST, UNLIMITED
 from armdyn.chain.pose import IDENTITY, Pose, rotation_rpy
 from armdyn.errors import ModelError, shorten
 from armdyn.loaders.markup import FOREIGN, Element, parse
@@ -167,13 +167,10 @@ class Reader:
         found: dict[str, Any] = {}
         limit, dynamics = (self.only(element, tag) for tag in ("limit", "dynamics"))
         if limit is not None:
-            found["velocity"] = limit.number("velocity", math.inf)
-            found["effort"] = limit.number("effort", math.inf)
+            found["velocity"] = _bound(limit, "velocity", math.inf)
+            found["effort"] = _bound(limit, "effort", math.inf)
             if kind != "continuous":  # absent means 0, as the format has it
-                found["lower"], found["upper"] = (
-                    limit.number("lower", 0.0),
-                    limit.number("upper", 0.0),
-                )
+                found["lower"], found["upper"] = _bound(limit, "lower"), _bound(limit, "upper")
         if dynamics is not None:
             friction = dynamics.number("friction", 0.0)
             found["viscous"] = dynamics.number("damping", 0.0)
@@ -187,6 +184,12 @@ class Reader:
             said = f"{attribute}={value} snapped by {moved:.1e} rad to {to}"
             self.notes.append(f"{element.label} {said}")
             self.moved += moved if moved > PARALLEL else 0.0
+
+
+def _bound(limit: Element, attribute: str, default: float = 0.0) -> float:
+    """A limit; the largest numbers say that there is none, for the format has no infinity."""
+    value = limit.number(attribute, default)
+    return math.copysign(math.inf, value) if abs(value) >= UNLIMITED else value
 
 
 def _mimics(element: Element | None) -> tuple[str, float, float] | None:
