@@ -117,6 +117,11 @@ LONG = "x" * 5000
         (("compare", "panda", "--json", "--csv"), "not allowed with argument --json"),
         (("export", "panda", "--dtype", "flot"), "no choice 'flot'; did you mean 'float'?"),
         (("export", "panda", "--to", "rust"), "--to: no choice 'rust'; known: c"),
+        (("export", "panda", "--to", "c", "--to=js"), "--to: given twice; expected once (try"),
+        (
+            ("export", "panda", "--quantity=bias", "--quantity", "pose"),
+            "--quantity: given twice; expected once, its items separated by commas",
+        ),
     ],
     ids=lambda value: str(value)[:40],
 )

@@ -81,6 +81,8 @@ class Parser(argparse.ArgumentParser):
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
+        self.register("action", None, Once)
+        self.given: set[str] = set()  # options that were met
         self._negative_number_matcher = re.compile(r"-\.?\d")  # -1,0 is a list, not an option
 
     def error(self, message: str) -> NoReturn:
@@ -89,6 +91,7 @@ class Parser(argparse.ArgumentParser):
 
     def parse_known_args(self, *given: Any, **options: Any) -> Any:
         """Arguments that are not known are refused here, by the command that got them."""
+        self.given.clear()
         found, strange = super().parse_known_args(*given, **options)
         if strange:
             near = get_close_matches(strange[0].partition("=")[0], self._option_string_actions, 1)
@@ -108,6 +111,18 @@ class Parser(argparse.ArgumentParser):
         if action.choices is not None and value not in action.choices:
             named, what = (action, "choice") if action.option_strings else (None, "command")
             raise argparse.ArgumentError(named, unknown(what, value, action.choices))
+
+
+class Once(argparse.Action):
+    """An option's value: a second one would take the place of the first without a word."""
+
+    def __call__(self, parser: Any, namespace: Any, values: Any, option: str | None = None) -> None:
+        """Keep the value, if it is the only one."""
+        if option and self.dest in parser.given:
+            listed = ", its items separated by commas" if self.metavar == "LIST" else ""
+            raise argparse.ArgumentError(self, f"given twice; expected once{listed}")
+        parser.given.add(self.dest)
+        setattr(namespace, self.dest, values)
 
 
 def parser() -> Parser:
