@@ -312,7 +312,7 @@ def test_unknown_names_are_refused(kind):
     for ask, message in (
         (lambda: derive("mass_matrx", "q"), "no quantity 'mass_matrx'; did you mean 'mass_matrix'"),
         (lambda: derive("bias", "qdd"), "no argument of bias 'qdd'; did you mean 'qd'"),
-        (lambda: derive("bias", "time"), "no argument of bias 'time'; known: q, qd"),
+        (lambda: derive("bias", "time"), "no argument of bias 'time'; known: q, qd$"),
         (lambda: derive("bias", []), r"wrt is \[\]; expected arguments of bias, each once"),
         (lambda: derive("bias", ["q", "q"]), "each once"),
         (lambda: derive("bias", 3), "wrt are names, not 3"),
@@ -327,7 +327,7 @@ def test_unknown_names_are_refused(kind):
         (lambda: derive("forward_dynamics", fricton=True), "did you mean 'friction'"),
         (
             lambda: derive("bias", "payload"),
-            "no argument of bias 'payload'; known: q, qd",
+            "no argument of bias 'payload'; known: q, qd; arguments='payload' makes it one$",
         ),
         (lambda: derive("bias", arguments="wrench"), "no argument 'wrench' of bias; known: payl"),
         (lambda: derive("pose", arguments="payload"), "no option of pose 'arguments'"),

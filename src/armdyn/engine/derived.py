@@ -117,7 +117,8 @@ def with_respect_to(task: Task, wrt: str | Sequence[str] | None) -> tuple[str, .
     names = known if wrt is None else tuple(as_names("wrt", wrt))
     for name in names:
         if name not in known:
-            raise MethodError(unknown(f"argument of {quantity}", name, known))
+            hint = f"; arguments={name!r} makes it one" if name in find(quantity).at_call else ""
+            raise MethodError(unknown(f"argument of {quantity}", name, known) + hint)
     if not names or len(set(names)) < len(names):
         raise MethodError(f"wrt is {list(names)}; expected arguments of {quantity}, each once")
     return names
