@@ -161,20 +161,22 @@ def seconds_to_move(read: int, stored: int, states: int) -> float:
     """The time to read and store so many bytes of each state, again and again, by full vectors."""
     lanes = jit.machine().lanes("float64")
     size, real = 8 * lanes, f"<{lanes} x double>"
+    block = 2 * lanes  # states whose rows are whole vectors, those of float32 too
     work = [
         text.format(k=k, offset=k * size, real=real)
         for text, row in ((READ, read), (STORED, stored))
-        for k in range(-(-row * lanes // size))  # in a block of as many states as a vector has
+        for k in range(block * row // size)
     ]
-    text = MOVING.format(read=lanes * read, stored=lanes * stored, work="\n".join(work))
-    return _least(text, states * read, states * stored, max(1, states // lanes)) / lanes
+    text = MOVING.format(read=block * read, stored=block * stored, work="\n".join(work))
+    turns = -(-states // block)
+    return _least(text, turns * block * read, turns * block * stored, turns) / block
 
 
 def _least(text: str, read: int, stored: int, turns: int) -> float:
     """The least seconds a turn of a loop that reads and stores so many bytes in all."""
     code = jit.LoadedCode(jit.machine_code(text, "loop"), "loop")
     loop: Callable[..., None] = LOOP(code.address)
-    arrays = [np.zeros(size // 8 + 16) for size in (read, stored)]
+    arrays = [np.ones(size // 8 + 16) for size in (read, stored)]  # zeros need no memory to be read
     places = [-(-array.ctypes.data // 64) * 64 for array in arrays]
     times = []
     for _ in range(REPEATS):
