@@ -78,13 +78,14 @@ def moving(chain: armdyn.Chain, quantity: str) -> float:
 
 
 def times_of(
-    robot: armdyn.Robot, loaded: armdyn.Robot, rounds: int, together: bool
+    chain: armdyn.Chain, loaded: armdyn.Chain, rounds: int, together: bool
 ) -> dict[str, dict[str, float]]:
     """Nanoseconds a state of each quantity's calls: the least of all passes."""
     least: dict[str, dict[str, float]] = {quantity: {} for quantity in ASKED}
-    for _ in range(PASSES):  # each on arrays of its own: it matters which memory they get
+    for _ in range(PASSES):  # each on arrays and code of its own: it matters which memory they get
+        robots = armdyn.Robot(chain), armdyn.Robot(loaded)
         for quantity, known in least.items():
-            sets = calls(robot, loaded, quantity)
+            sets = calls(*robots, quantity)
             for taking_turns in [dict(ChainMap(*sets))] if together else sets:
                 for label, time in interleaved(taking_turns, rounds).items():
                     known[label] = min(known.get(label, math.inf), 1e9 * time.least)
@@ -92,28 +93,28 @@ def times_of(
 
 
 def table_of(name: str, rounds: int, together: bool) -> Table:
-    robot = armdyn.load(name)
-    loaded = armdyn.Robot(robot.chain.with_payload(1.3, COM, ABOUT_COM))
+    chain = armdyn.load(name).chain
+    loaded = chain.with_payload(1.3, COM, ABOUT_COM)
     table = Table(title=f"{name}: ns a state, and of what is compiled in", title_justify="left")
     table.add_column("quantity")
     headings = ("payload=", "operations", "one", "of", f"{STATES}", "of")
     for heading in (*headings, "parameters=", "of", "moving"):
         table.add_column(heading, justify="right")
-    for quantity, times in times_of(robot, loaded, rounds, together).items():
-        cost = operations(robot.chain, quantity, "payload")
+    for quantity, times in times_of(chain, loaded, rounds, together).items():
+        cost = operations(chain, quantity, "payload")
         one, many = (times[f"payload= of {count}"] for count in ("one", "many"))
         arms = times["parameters= of many"]
         table.add_row(
             quantity,
             f"{cost}",
-            share(cost, operations(loaded.chain, quantity), PAYLOAD_BOUND),
+            share(cost, operations(loaded, quantity), PAYLOAD_BOUND),
             f"{one:.0f}",
             share(one, times["compiled in of one"], PAYLOAD_BOUND),
             f"{many:.1f}",
             share(many, times["compiled in of many"], PAYLOAD_BOUND),
             f"{arms:.1f}",
             share(arms, times["bare of many"], PARAMETERS_BOUND),
-            f"{moving(robot.chain, quantity):.1f}",
+            f"{moving(chain, quantity):.1f}",
         )
     return table
 
