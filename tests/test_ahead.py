@@ -10,7 +10,7 @@ import pytest
 import armdyn
 from armdyn.engine import Compilation, jit
 from armdyn.program import drivers
-from armdyn.program.ahead import BRIEF, KEPT, LINE, PASSING
+from armdyn.program.ahead import BRIEF, BROAD, KEPT, LINE, PASSING
 from armdyn.program.fma import place_fma
 from armdyn.program.tape import record
 from armdyn.quantities.tasks import Task
@@ -24,10 +24,11 @@ declare void @told(ptr, ptr)
 LANES = [lanes for lanes in (2, 4, 8) if lanes <= jit.machine().lanes("float64")]
 
 
-def asks(program, arrays, lanes, kind="batch"):
+def asks(program, arrays, lanes, kind="batch", results=None):
     """Runs a kernel that calls us where it would ask: a list of addresses a block, and of its code.
 
-    The code is where ``part0`` begins and where that of the loop around it ends.
+    The code is where ``part0`` begins and where that of the loop around it ends. A kernel that is
+    given its results' memory is one that asks for lines of it.
     """
     blocks, code = [], []
 
@@ -40,7 +41,8 @@ def asks(program, arrays, lanes, kind="batch"):
         blocks.append([])
         code[:] = begin, end
 
-    text = getattr(drivers, kind)(program, "float64", lanes)
+    options = {"ask": True} if results else {}
+    text = getattr(drivers, kind)(program, "float64", lanes, **options)
     begin = "define internal void @near(ptr %here) noinline {\n"
     assert text.count(begin) == 1
     text = text.replace(begin, begin + "  call void @told(ptr @part0, ptr @behind)\n")
@@ -51,7 +53,7 @@ def asks(program, arrays, lanes, kind="batch"):
     }
     loaded = jit.LoadedCode(jit.machine_code(text, kind), kind, symbols)
     count = len(arrays[0])
-    results = [np.zeros((count, *shape)) for shape in program.shapes]
+    results = results or [np.zeros((count, *shape)) for shape in program.shapes]
     tables = [
         (ctypes.c_void_p * len(each))(*(x.ctypes.data for x in each)) for each in (arrays, results)
     ]
@@ -129,6 +131,54 @@ def test_rows_to_come_are_asked_for(steps, lanes):
         assert lines_of(block, q) == (set() if steps else lines_with(q, states, (1,)))
     assert len(blocks) == 7  # and the state left over, in a block of its own
     assert not lines_of(blocks[6], p) | lines_of(blocks[6], q)
+
+
+@pytest.mark.parametrize("lanes", LANES)
+@pytest.mark.parametrize("numbers, steps", [(2, 0), (40, 0), (40, BRIEF)])
+def test_lines_to_store_in_are_asked_for(numbers, steps, lanes):
+    """All of wide results, one block before, as rows to come then are; none of narrow ones."""
+    broad, narrow = BROAD // 8, BROAD // 8 - 1
+
+    def rule(p):
+        total = p[0] * p[1]
+        for _ in range(steps):
+            total = total * p[1] + p[0]
+        return [total + k for k in range(broad)], [total - k for k in range(narrow)]
+
+    program = place_fma(record(rule, {"p": numbers}))
+    p = at_a_line((6 * lanes + 1, numbers))
+    p[:] = 1 + np.arange(len(p))[:, None] / 16
+    wide, slim = (at_a_line((6 * lanes + 1, n)) for n in (broad, narrow))
+    blocks, _ = asks(program, [p], lanes, results=[wide, slim])
+    for i, block in enumerate(blocks[:6]):
+        after = min(i + 1, 5)
+        states = range(after * lanes, (after + 1) * lanes)
+        assert lines_of(block, wide) == lines_with(wide, states, range(broad))
+        assert lines_of(block, p) == (lines_with(p, states, (0, 1)) if numbers > 2 else set())
+    assert len(blocks) == 7 and not lines_of(blocks[6], wide)
+    assert not any(lines_of(block, slim) for block in blocks)
+    plain = [np.zeros_like(wide), np.zeros_like(slim)]
+    asks(program, [p], lanes, results=plain)
+    np.testing.assert_array_equal(wide, plain[0])
+    if not steps:
+        np.testing.assert_array_equal(wide, (p[:, :1] * p[:, 1:2]) + np.arange(broad))
+        np.testing.assert_array_equal(slim, (p[:, :1] * p[:, 1:2]) - np.arange(narrow))
+
+
+def test_where_lines_are_asked_for_nothing_is_staged():
+    """Nor is anything asked for by a kernel of several parts, or by one of narrow results."""
+    chain = armdyn.load("panda").chain
+    tasks = {x: Compilation(chain, [Task(x)]).program for x in ("mass_matrix", "bias")}
+    long = armdyn.load("xarm7").chain
+    tasks["long"] = Compilation(long, [Task("inverse_dynamics_second_derivatives")]).program
+    to_store = "i32 1, i32 3, i32 1"
+    for name, program in tasks.items():
+        may = name == "mass_matrix"
+        assert to_store not in drivers.batch(program, "float64", 8)
+        assert (to_store in drivers.batch(program, "float64", 8, ask=True)) == may
+        text = drivers.stream(program, "float64", 8, ask=True)
+        assert "define void @stream(" in text
+        assert (to_store in text) == may and ("stream.loop:" in text) != may
 
 
 def test_narrow_rows_alone_are_not_asked_for():

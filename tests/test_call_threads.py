@@ -122,12 +122,15 @@ def test_kernels_are_compiled_at_first_need_and_once(front):
     assert len(polynomials.asked) == len(set(polynomials.asked)) == 4
 
 
+@pytest.mark.parametrize("storing", ["staged", "asked for"])
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
-def test_results_that_outgrow_the_caches_have_a_kernel_of_their_own(front, dtype, monkeypatch):
+def test_results_that_outgrow_the_caches_have_a_kernel_of_their_own(
+    front, dtype, storing, monkeypatch
+):
     polynomials = Polynomials()  # with ten numbers in the results of a state
     most = 50 if dtype == "float64" else 100
     monkeypatch.setattr(calls, "CACHES", 50 * 10 * 8)
-    monkeypatch.setattr(calls.processor, "gains_by_streams", lambda: True)
+    monkeypatch.setattr(calls.processor, "storing", lambda: storing)
     f = function(front, polynomials)
     f(*states(most, dtype=dtype))
     assert polynomials.asked == [("batch", dtype)]
@@ -141,7 +144,7 @@ def test_results_that_outgrow_the_caches_have_a_kernel_of_their_own(front, dtype
 def test_where_streams_gain_nothing_there_are_none(front, monkeypatch):
     polynomials = Polynomials()
     monkeypatch.setattr(calls, "CACHES", 8)
-    monkeypatch.setattr(calls.processor, "gains_by_streams", lambda: False)
+    monkeypatch.setattr(calls.processor, "storing", lambda: "plain")
     function(front, polynomials)(*states(1000))
     assert polynomials.asked == [("batch", "float64")]
 
@@ -149,7 +152,7 @@ def test_where_streams_gain_nothing_there_are_none(front, monkeypatch):
 def test_where_most_memory_is_the_arguments_batches_are_alike(front, monkeypatch):
     polynomials = Polynomials(shapes=((3,),))
     monkeypatch.setattr(calls, "CACHES", 8)
-    monkeypatch.setattr(calls.processor, "gains_by_streams", lambda: True)
+    monkeypatch.setattr(calls.processor, "storing", lambda: "staged")
     function(front, polynomials)(*states(1000))
     assert polynomials.asked == [("batch", "float64")]
 

@@ -113,6 +113,7 @@ def test_an_object_that_has_no_image_goes_to_llvms_linker(small, monkeypatch, by
     program, code = small
     flat = jit.LoadedCode(image.flatten(code, "batch"), "batch")
     monkeypatch.setattr(image, "LOADABLE", False)
+    monkeypatch.setattr(processor, "storing", processor.storing.__wrapped__)  # keep no answer
     whole = jit.compile(program, "batch", "float64")
     assert not whole.startswith(image.MARK)
     expected = results(program, "batch", "float64", flat)
@@ -342,6 +343,21 @@ def test_the_family_of_a_processor(signature, family):
     assert processor.family(signature) == family
 
 
-@pytest.mark.skipif(not image.LOADABLE, reason="processors are told apart by an image")
 def test_a_zen_5_is_known_as_llvm_knows_it():
-    assert processor.gains_by_streams() == (jit.machine().name != "znver5")
+    assert (processor.storing() == "plain") == (jit.machine().name == "znver5")
+
+
+@pytest.mark.parametrize(
+    "maker, signature, storing",
+    [
+        (b"AuthenticAMD", 0x00B00F21, "plain"),  # Zen 5
+        (b"AuthenticAMD", 0x00A10F11, "staged"),  # Zen 4
+        (b"GenuineIntel", 0x000806F8, "asked for"),
+        (b"CentaurHauls", 0x00B00F21, "staged"),
+    ],
+)
+def test_makers_store_in_their_ways(maker, signature, storing, monkeypatch):
+    name = int.from_bytes(maker[:4], "little")
+    leaves = {0: [0x20, name, 0, 0], 1: [signature, 0, 0, 0]}
+    monkeypatch.setattr(processor, "_Instruction", lambda _: leaves.__getitem__)
+    assert processor.storing.__wrapped__() == storing

@@ -195,7 +195,7 @@ class CarefulPath:
         self.nanoseconds = 2 * given + told / 2  # a state
         # More states than these outgrow the caches, in float64 and in float32. Where most of the
         # memory that a call needs is its arguments', ``stream`` gains nothing.
-        gains = told > given and processor.gains_by_streams()
+        gains = told > given and processor.storing() != "plain"
         most = CACHES // (8 * told) if gains else sys.maxsize // 2
         self.many = most, 2 * most
         self.few = int(WORTH_THREADS / self.nanoseconds)

@@ -15,7 +15,7 @@ from functools import cache
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from armdyn.engine import image
+from armdyn.engine import image, processor
 from armdyn.errors import ArmdynError, MethodError, shorten, warn
 
 if TYPE_CHECKING:
@@ -101,7 +101,7 @@ def compile(program: Program, kind: str, dtype: str) -> bytes:
         text = drivers.single(program, dtype, _lanes_of_one(program, dtype))
     else:
         many = {"batch": drivers.batch, "stream": drivers.stream}[kind]
-        text = many(program, dtype, machine().lanes(dtype))
+        text = many(program, dtype, machine().lanes(dtype), processor.storing() == "asked for")
     return machine_code(text, kind)
 
 

@@ -12,6 +12,7 @@ import os
 from ctypes import PYFUNCTYPE, c_uint32, c_void_p
 from functools import cache
 from importlib.util import find_spec
+from typing import Literal
 
 from armdyn.engine import image
 from armdyn.errors import ArmdynError
@@ -42,7 +43,7 @@ FEATURES = (  # leaf, sub-leaf and registers that LLVM reads; others tell one co
     (0x80000004, 0, (EAX, EBX, ECX, EDX)),
     (0x80000008, 0, (EBX,)),
 )
-AMD = 0x68747541  # how its name begins, in ebx of leaf 0
+AMD, INTEL = 0x68747541, 0x756E6547  # how their names begin, in ebx of leaf 0
 ZEN5 = 0x1A  # a family
 OSXSAVE = 1 << 27  # of leaf 1, ecx: the system saves vectors, and XGETBV may be asked which
 
@@ -72,18 +73,23 @@ def features() -> list[int]:
 
 
 @cache
-def gains_by_streams() -> bool:
-    """Whether results that outgrow the caches go to memory faster by ``program/streams.py``.
+def storing() -> Literal["staged", "asked for", "plain"]:
+    """How kernels for many states best store rows of results that a cache cannot hold.
 
-    On Zen 4 they do. Zen 5 takes rows faster as they come. Others are taken to be like Zen 4.
+    On Zen 4 ``program/streams.py`` stages what outgrows all caches. Intel's processors wait for
+    lines to store in unless ``program/ahead.py`` asked for them, which is faster where it can be
+    done. Zen 5 takes rows fastest as they come. Others are taken to be like Zen 4.
     """
     if not image.LOADABLE:
-        return True
+        return "staged"
     try:
         cpuid = _Instruction(CPUID)
-        return cpuid(0)[EBX] != AMD or family(cpuid(1)[EAX]) != ZEN5
+        maker, signature = cpuid(0)[EBX], cpuid(1)[EAX]
     except ArmdynError:  # no executable memory
-        return True
+        return "staged"
+    if maker == INTEL:
+        return "asked for"
+    return "plain" if maker == AMD and family(signature) == ZEN5 else "staged"
 
 
 def family(signature: int) -> int:

@@ -22,7 +22,16 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import partial
 
-from armdyn.program.ahead import LINE, NOTHING, Coming, coming, near, rows_to_come
+from armdyn.program.ahead import (
+    BROAD,
+    LINE,
+    NOTHING,
+    Coming,
+    coming,
+    lines_to_store,
+    near,
+    rows_to_come,
+)
 from armdyn.program.far import far, far_angle, table
 from armdyn.program.llvm import Writer
 from armdyn.program.program import Program
@@ -138,32 +147,40 @@ def single(program: Program, dtype: str, width: int) -> str:
     return "\n".join([*declarations(writer), COMMON, *([] if whole else parts(writer)), driver])
 
 
-def batch(program: Program, dtype: str, width: int) -> str:
-    """The module of the kernel for many states, ``batch(in, out, count)``."""
+def batch(program: Program, dtype: str, width: int, ask: bool = False, name: str = "batch") -> str:
+    """The module of the kernel for many states, ``batch(in, out, count)``.
+
+    On some processors it should ``ask`` for the lines that wide results will be stored in.
+    """
     writer = Writer(program, FORMATS[dtype], width, width)
     row, rows = (bytes_a_state(writer, names) for names in (writer.names, writer.arguments))
     room = {f"{x}.buffer": width * size for x, size in row.items()}
-    ahead = coming(writer.program, rows) if len(writer.parts) == 1 else NOTHING
+    stored = broad(writer) if ask else {}
+    ahead = coming(writer.program, rows, stored) if len(writer.parts) == 1 else NOTHING
     later = [f"{x}.later" for x in ahead.names]
-    functions = parts(writer, later, rows_to_come(writer.program, rows, ahead, width))
+    asks = rows_to_come(writer.program, rows, ahead, width) + lines_to_store(stored, width)
+    functions = parts(writer, later, asks)
     code = near(functions, [*row.values()], width)
 
     def compute(names: list[str]) -> list[str]:
-        """A block, and what of a later one to bring near: of the states left over themselves."""
+        """A block, and what of a later one to bring near; of the states left over themselves."""
         there = dict(zip(writer.names, names, strict=True))
         after = [f"{x}.later" if there[x] == f"{x}.here" else there[x] for x in ahead.names]
         return [*code.call(names), *calls(writer, names, after)]
 
-    driver = blocks("batch", writer, room, compute, ahead=ahead)
+    driver = blocks(name, writer, room, compute, ahead=ahead)
     return "\n".join([*declarations(writer), COMMON, *functions, code.text, driver, code.end])
 
 
-def stream(program: Program, dtype: str, width: int) -> str:
+def stream(program: Program, dtype: str, width: int, ask: bool = False) -> str:
     """The module of the kernel for so many states that their results outgrow the caches.
 
     A program of several parts sends a block's results to memory after the parts of the next one.
+    Where ``batch`` may ``ask`` for lines, that is faster.
     """
     writer = Writer(program, FORMATS[dtype], width, width)
+    if ask and broad(writer):
+        return batch(program, dtype, width, ask, "stream")
     row, results = (bytes_a_state(writer, names) for names in (writer.names, writer.results))
     streams = Streams(row, results, width, writer.type, width * writer.form.bits // 8)
     room = {f"{x}.buffer": streams.room(x) for x in row}
@@ -185,6 +202,12 @@ def stream(program: Program, dtype: str, width: int) -> str:
     driver = blocks("stream", writer, room, compute, streams.blocks(compute, send_near))
     functions += [code.text, streams.function()]
     return "\n".join([*declarations(writer), COMMON, *functions, driver, code.end])
+
+
+def broad(writer: Writer) -> dict[str, int]:
+    """The results whose lines a kernel may ask for, and their bytes a state."""
+    rows = bytes_a_state(writer, writer.results)
+    return {x: row for x, row in rows.items() if row >= BROAD and len(writer.parts) == 1}
 
 
 def blocks(
