@@ -44,9 +44,17 @@ def arm(seed, kinds):
     return dataclasses.replace(friction, joints=tuple(joints), **places)
 
 
+def limited(chain, limits):
+    """The same arm with these limits of its joints."""
+    joints = (dataclasses.replace(j, **own) for j, own in zip(chain.joints, limits, strict=True))
+    return dataclasses.replace(chain, joints=tuple(joints))
+
+
 ARMS = {f"{kinds}-{seed}": arm(seed, kinds) for seed, kinds in enumerate(("RRR", "RPR", "PRRP"))}
 ARMS |= {name: armdyn.load(name).chain for name in ("puma560", "scara", "panda")}
 ARMS["no-limits"] = Chain.random(3, "PRP", 7)
+SOME = ({"lower": -1.0}, {"upper": 2.0, "velocity": 3.0}, {"effort": 9.0}, {"velocity": 3.0}, {})
+ARMS["some-limits"] = limited(Chain.random(5, "PRRRP", 7), SOME)
 named = pytest.mark.parametrize("name", ARMS)
 
 
@@ -80,7 +88,7 @@ def test_round_trips_keep_the_dynamics(name, tmp_path, capsys):
 
 @named
 def test_other_libraries_read_the_urdf(name):
-    """They insist on all four numbers of a limit; those that say "none" are read back as none."""
+    """They insist on all four numbers of a limit."""
     pinocchio = pytest.importorskip("pinocchio")
     from tests.test_pinocchio import configuration
 
@@ -92,6 +100,11 @@ def test_other_libraries_read_the_urdf(name):
         torque = pinocchio.rnea(model, data, configuration(model, q), qd, qdd)
         expected = robot.inverse_dynamics(q, qd, qdd)
         np.testing.assert_allclose(torque, expected, rtol=0, atol=1e-12 * abs(expected).max())
+
+
+@named
+def test_limits_come_back_from_a_urdf_and_none_as_none(name):
+    chain = ARMS[name]
     back = armdyn.load(chain.to_urdf()).chain
     for limit in ("lower", "upper", "velocity", "effort"):
         assert [getattr(j, limit) for j in back.joints] == [getattr(j, limit) for j in chain.joints]

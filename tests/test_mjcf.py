@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import armdyn
-from armdyn import ModelError
+from armdyn import Chain, ModelError
 
 mujoco = pytest.importorskip("mujoco", reason="needs MuJoCo: pip install 'armdyn[mjcf]'")
 
@@ -140,6 +140,15 @@ def test_what_a_joint_has():
     limits = armdyn.load(MODELS["degrees"]).limits
     assert limits[0] == pytest.approx(np.radians([-90, 45]), rel=1e-15)
     assert np.isinf(limits[1]).all()
+
+
+def test_no_limit_stays_none_through_a_urdf_and_mujoco(tmp_path):
+    """A URDF says it by the largest number, and MuJoCo keeps that as a range."""
+    chain = Chain.random(3, "PRP", 7)
+    model = mujoco.MjModel.from_xml_string(chain.to_urdf())
+    mujoco.mj_saveLastXML(str(tmp_path / "arm.xml"), model)
+    back = armdyn.load(tmp_path / "arm.xml")
+    assert np.isinf(back.limits).all() and np.isinf(back.effort_limits).all()
 
 
 def test_motors_and_springs():

@@ -274,6 +274,20 @@ def test_a_joint_without_limit_has_none():
     assert (shoulder.lower, shoulder.upper) == (-math.inf, math.inf)
 
 
+@pytest.mark.parametrize("largest", [3.402823466e38, 1.7976931348623157e308, 1e38])
+def test_the_largest_numbers_say_that_there_is_no_limit(largest):
+    """Those of a float and of a double, which programs write for want of an infinity."""
+    written = f'lower="{-largest}" upper="{largest}" velocity="{largest}" effort="{largest}"'
+    text = in_joint(SHOULDER, 'lower="-2" upper="2.5" velocity="3" effort="40"', written)
+    shoulder = urdf.load(text).joints[0]
+    assert (shoulder.lower, shoulder.upper) == (-math.inf, math.inf)
+    assert (shoulder.velocity, shoulder.effort) == (math.inf, math.inf)
+    half = urdf.load(in_joint(SHOULDER, 'upper="2.5"', f'upper="{largest}"')).joints[0]
+    assert (half.lower, half.upper) == (-2, math.inf)
+    finite = in_joint(SHOULDER, 'effort="40"', 'effort="9.9e37"')
+    assert urdf.load(finite).joints[0].effort == 9.9e37
+
+
 def test_links_are_seen_in_their_own_frames():
     """Frames of the good arm by hand: each joint's origin, then its turn about its axis."""
     chain = urdf.load(GOOD)
@@ -379,7 +393,10 @@ def test_angles_that_look_like_degrees_are_noted():
     assert urdf.load(edited((SHOULDER, slide))).notes == ()
 
 
-@pytest.mark.parametrize(("limits", "reach"), [('lower="-0.75" upper="0.5"', 0.75), ("", 0.4)])
+@pytest.mark.parametrize(
+    ("limits", "reach"),
+    [('lower="-0.75" upper="0.5"', 0.75), ("", 0.4), ('lower="-1e308" upper="0.5"', 0.4)],
+)
 def test_what_snapping_costs_is_said_with_how_far_slides_go(limits, reach):
     """The farther of a slide's limits; the arm's length, 0.4 m, where they do not say."""
     along_z = ELBOW.replace('rpy="0.3 0 0"', 'rpy="5e-10 0 0"').replace('"0 1 0"', '"0 0 1"')

@@ -3,7 +3,7 @@
 # Numbers
 LARGEST = 1e9  # m, rad, kg or kg m^2 in a description: no arm has more, and no square overflows
 HUGE = 1e50  # in a chain, whose frames may lie far off: a product of six still fits a double
-UNLIMITED = 1e38  # how a URDF, which has no infinity, says none: the largest float, or double
+UNLIMITED = 1e38  # from here on a limit is none: files without infinity say the largest float
 
 # Arms
 MOST_JOINTS = 1000  # checks and programs grow with the square and more of them

@@ -22,7 +22,7 @@ from armdyn.chain.inertia import Inertia
 from armdyn.chain.pose import IDENTITY, Pose
 from armdyn.errors import ModelError, cut, listed, shorten
 from armdyn.loaders.serial import to_chain
-from armdyn.loaders.tree import Tree, TreeJoint, TreeLink, choose, rotation
+from armdyn.loaders.tree import Tree, TreeJoint, TreeLink, bound, choose, rotation
 
 ORIGIN = (0.0, 0.0, 0.0)
 UNNAMED = "MuJoCo Model"  # what MuJoCo calls a model without a name
@@ -163,10 +163,10 @@ class Reader:
             "rotor_inertia": float(model.dof_armature[d]),
             "viscous": float(model.dof_damping[d]),
             "coulomb": (0.0 - loss, loss),
-            "effort": self._effort(j),
+            "effort": bound(self._effort(j)),
         }
         if model.jnt_limited[j]:
-            found["lower"], found["upper"] = model.jnt_range[j].tolist()
+            found["lower"], found["upper"] = map(bound, model.jnt_range[j].tolist())
         return found
 
     def _effort(self, j: int) -> float:

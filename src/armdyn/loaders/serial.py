@@ -137,7 +137,7 @@ def _travel(joint: TreeJoint, reach: float) -> float:
     if joint.type != "prismatic":
         return 0.0
     farthest = max(abs(joint.properties.get(end, 0.0)) for end in ("lower", "upper"))
-    return farthest or reach
+    return farthest if 0 < farthest < math.inf else reach
 
 
 def _joint(joint: TreeJoint, row: TableRow) -> Joint:

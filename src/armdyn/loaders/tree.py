@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
@@ -12,7 +13,7 @@ import numpy as np
 from armdyn.chain import dh, given
 from armdyn.chain.given import Triple
 from armdyn.chain.inertia import Inertia
-from armdyn.chain.limits import LARGEST
+from armdyn.chain.limits import LARGEST, UNLIMITED
 from armdyn.chain.pose import IDENTITY, Pose, cos_sin
 from armdyn.errors import ModelError, listed, meant, shorten
 
@@ -317,6 +318,11 @@ def _refuse_twins(what: str, names: Iterable[str]) -> None:
         raise ModelError(
             f"{what} name {shorten(twins[0])} is used twice; expected names of their own"
         )
+
+
+def bound(value: float) -> float:
+    """A limit as a file has it: its largest numbers say that there is none."""
+    return math.copysign(math.inf, value) if abs(value) >= UNLIMITED else value
 
 
 def _quoted(names: Iterable[str]) -> str:

@@ -17,13 +17,13 @@ from armdyn.chain import Chain, dh
 from armdyn.chain.dh import EARTH, SNAP
 from armdyn.chain.given import Triple, choice, snap_angle, triple
 from armdyn.chain.inertia import Inertia
-from armdyn.chain.limits import LARGEST, UNLIMITED
+from armdyn.chain.limits import LARGEST
 from armdyn.chain.pose import IDENTITY, Pose, rotation_rpy
 from armdyn.errors import ModelError, shorten
 from armdyn.loaders.markup import FOREIGN, Element, parse
 from armdyn.loaders.normal_frames import PARALLEL, ROUNDING
 from armdyn.loaders.serial import to_chain
-from armdyn.loaders.tree import Tree, TreeJoint, TreeLink
+from armdyn.loaders.tree import Tree, TreeJoint, TreeLink, bound
 
 MOVING = ("revolute", "continuous", "prismatic")
 TYPES = (*MOVING, "fixed", "floating", "planar")
@@ -167,10 +167,10 @@ class Reader:
         found: dict[str, Any] = {}
         limit, dynamics = (self.only(element, tag) for tag in ("limit", "dynamics"))
         if limit is not None:
-            found["velocity"] = _bound(limit, "velocity", math.inf)
-            found["effort"] = _bound(limit, "effort", math.inf)
-            if kind != "continuous":  # absent means 0, as the format has it
-                found["lower"], found["upper"] = _bound(limit, "lower"), _bound(limit, "upper")
+            absent = {"velocity": math.inf, "effort": math.inf}
+            if kind != "continuous":
+                absent |= {"lower": 0.0, "upper": 0.0}  # as the format has it
+            found |= {name: bound(limit.number(name, absent[name])) for name in absent}
         if dynamics is not None:
             friction = dynamics.number("friction", 0.0)
             found["viscous"] = dynamics.number("damping", 0.0)
@@ -184,12 +184,6 @@ class Reader:
             said = f"{attribute}={value} snapped by {moved:.1e} rad to {to}"
             self.notes.append(f"{element.label} {said}")
             self.moved += moved if moved > PARALLEL else 0.0
-
-
-def _bound(limit: Element, attribute: str, default: float = 0.0) -> float:
-    """A limit; the largest numbers say that there is none, for the format has no infinity."""
-    value = limit.number(attribute, default)
-    return math.copysign(math.inf, value) if abs(value) >= UNLIMITED else value
 
 
 def _mimics(element: Element | None) -> tuple[str, float, float] | None:
