@@ -1,7 +1,8 @@
 """What is given at the call against what is compiled in: `python -m benchmarks.arguments`.
 
-``payload=`` may cost at most a quarter more than the same payload compiled in, in operations and in
-time; 4096 different arms (``parameters=``) may take at most 2.5 times as long as 4096 states of
+``payload=`` may cost at most a quarter more than the same payload compiled in, in operations (of
+arms with six joints and more; a smaller one is soon a quarter of its program) and in time; 4096
+different arms (``parameters=``) may take at most 2.5 times as long as 4096 states of
 one. A call and the one it is compared with take turns, in the same run, and all quantities pass by
 pass; times are of the kernels on one thread. With ``--together`` all calls of a quantity take
 turns: then it costs time, too, what the caches keep of the others and have learnt of them. Beside
@@ -13,7 +14,6 @@ from __future__ import annotations
 
 import argparse
 import math
-from collections import ChainMap
 from collections.abc import Callable
 from typing import Any
 
@@ -88,7 +88,7 @@ def times_of(
         robots = armdyn.Robot(chain), armdyn.Robot(loaded)
         for quantity, known in least.items():
             sets = calls(*robots, quantity, states)
-            for taking_turns in [dict(ChainMap(*sets))] if together else sets:
+            for taking_turns in [sets[0] | sets[1]] if together else sets:
                 for label, time in interleaved(taking_turns, rounds).items():
                     known[label] = min(known.get(label, math.inf), 1e9 * time.least)
     return least

@@ -2,8 +2,8 @@
 
 A quantity takes so many vector operations a state: arithmetic, and the turning of rows into lanes
 and back. Each of them the machine could do as fast as a multiply-add that waits for nothing. And
-its arguments and results are so many bytes, which take their time to be read and stored. Both are
-measured here, by loops that do nothing else.
+its results are so many bytes, which take their time to be stored, and wide arguments to be read.
+All are measured here, by loops that do nothing else.
 """
 
 from __future__ import annotations
@@ -62,10 +62,10 @@ done:
 """
 READ = """\
   %place{k} = getelementptr i8, ptr %from, i64 {offset}
-  %number{k} = load volatile {real}, ptr %place{k}, align 64"""
+  %number{k} = load volatile {real}, ptr %place{k}, align {size}"""
 STORED = """\
   %there{k} = getelementptr i8, ptr %to, i64 {offset}
-  store {real} splat (double 1.0), ptr %there{k}, align 64"""
+  store {real} splat (double 1.0), ptr %there{k}, align {size}"""
 LOOP = CFUNCTYPE(None, c_void_p, c_void_p, c_int64)
 
 
@@ -163,7 +163,7 @@ def seconds_to_move(read: int, stored: int, states: int) -> float:
     size, real = 8 * lanes, f"<{lanes} x double>"
     block = 2 * lanes  # states whose rows are whole vectors, those of float32 too
     work = [
-        text.format(k=k, offset=k * size, real=real)
+        text.format(k=k, offset=k * size, real=real, size=size)
         for text, row in ((READ, read), (STORED, stored))
         for k in range(block * row // size)
     ]

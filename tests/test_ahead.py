@@ -10,7 +10,7 @@ import pytest
 import armdyn
 from armdyn.engine import Compilation, jit
 from armdyn.program import drivers
-from armdyn.program.ahead import BRIEF, BROAD, KEPT, LINE, PASSING
+from armdyn.program.ahead import A_LINE_OF_TEXT, BRIEF, BROAD, KEPT, LINE, PASSING
 from armdyn.program.fma import place_fma
 from armdyn.program.tape import record
 from armdyn.quantities.tasks import Task
@@ -214,6 +214,16 @@ def test_very_wide_rows_ask_for_no_more_than_there_is(states):
 
 def test_a_program_of_nothing_asks_for_nothing():
     assert "@near" not in drivers.batch(record(lambda: [], {}), "float64", 8)
+
+
+def test_asks_are_reckoned_as_what_they_are():
+    """Code that would be kept near without them is, where it still fits the cache with them."""
+    chain = armdyn.load("panda").chain
+    program = Compilation(chain, [Task("christoffel")]).program
+    text = drivers.batch(program, "float64", 8, ask=True)
+    assert text.count("\n") * A_LINE_OF_TEXT > KEPT and "@near" in text
+    code = jit.LoadedCode(jit.machine_code(text, "batch"), "batch").instructions
+    assert code is None or code < 32 << 10
 
 
 def test_code_that_outgrows_the_innermost_cache_is_left_alone():

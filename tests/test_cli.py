@@ -133,6 +133,13 @@ def test_wrong_usage_takes_one_line_and_status_two(capsys, arguments, message):
     assert message in err and "--help" in err and err.count("\n") == 1 and len(err) < 800
 
 
+def test_a_parser_may_be_used_again():
+    """What one use was given counts for that one only."""
+    parser = cli.parser()
+    for target in ("c", "js"):
+        assert parser.parse_args(["export", "panda", "--to", target]).to == target
+
+
 def test_alone_it_shows_its_help(capsys):
     status, out, err = run(capsys)
     assert (status, err) == (0, "") and all(command in out for command in cli.COMMANDS)

@@ -16,7 +16,7 @@ import pytest
 
 import armdyn
 from armdyn import Chain, Robot, engine
-from armdyn.engine import image, jit, processor
+from armdyn.engine import Compilation, image, jit, processor
 from armdyn.program import drivers
 from armdyn.quantities.tasks import Task, quantities_of
 from tests.test_llvm import CALLS
@@ -345,6 +345,20 @@ def test_the_family_of_a_processor(signature, family):
 
 def test_a_zen_5_is_known_as_llvm_knows_it():
     assert (processor.storing() == "plain") == (jit.machine().name == "znver5")
+
+
+@pytest.mark.parametrize("kind", ["batch", "stream"])
+@pytest.mark.parametrize("storing", ["staged", "asked for", "plain"])
+def test_kernels_store_as_the_processor_likes_it(kind, storing, monkeypatch):
+    made = []
+    monkeypatch.setattr(processor, "storing", lambda: storing)
+    monkeypatch.setattr(jit, "machine_code", lambda text, kind: made.append(text))
+    jit.compile(
+        Compilation(armdyn.load("panda").chain, [Task("jacobian")]).program, kind, "float64"
+    )
+    (text,) = made
+    assert f"define void @{kind}(" in text
+    assert ("i32 1, i32 3, i32 1" in text) == (storing == "asked for")  # lines to store in
 
 
 @pytest.mark.parametrize(

@@ -3,8 +3,8 @@
 Rows of arguments, in kernels of one part with a wide one: those of a later block, while this one is
 computed, and nothing behind the last. (To find out that there is no memory takes long.)
 
-Lines of wide results of the next block, in such kernels, where the processor waits for a line to
-store in: it stores in order, so one line that is far away holds up all others. (On an Intel with
+Lines of wide results of the next block, in kernels of one part, where the processor waits for a
+line to store in: it stores in order, so one that is far away holds up all others. (On an Intel with
 AVX-512, results that outgrow the second cache took up to twice as long without, and those that are
 in it up to 4 % less.)
 
@@ -31,8 +31,9 @@ LINE = 64  # bytes of a line of the cache
 WIDE = 256  # bytes a state, from which on arguments are fetched before they are loaded
 BROAD = 128  # the same of results, whose lines are asked for before they are stored in
 BRIEF = 900  # instructions up to which a block takes no longer than memory: rows are asked for two
-# blocks before, narrow ones too. In longer ones the processor brings narrow ones near in time
-A_LINE_OF_TEXT = 10  # bytes of code that LLVM makes of it, about
+# blocks before, narrow ones too. In longer ones the processor brings narrow ones near in time. (One
+# block before where results are asked for: lines of two of theirs were slower to come)
+A_LINE_OF_TEXT = 10  # bytes of code that LLVM makes of it, about, and of a fetch
 AROUND = 1024  # bytes of code around the parts: the loop, and what keeps code near
 KEPT = 39000  # bytes of code, reckoned so, up to which it is kept near: the innermost cache holds
 # 32 KiB. The reckoning is high, and code that only just outgrows that cache gains as much
@@ -169,12 +170,13 @@ def near(parts: Sequence[str], rows: Sequence[int], lanes: int) -> Near:
         lanes: the states of a block.
     """
     size = sum(part.count("\n") for part in parts) * A_LINE_OF_TEXT + AROUND
-    if size > KEPT or not any(rows):
+    fetches = sum(part.count(STAYS) for part in parts)  # three lines of text each
+    if size - 2 * fetches * A_LINE_OF_TEXT > KEPT or not any(rows):
         return Near()
     most = 1 + size // LINE
     count = min(-(-most * lanes * sum(rows) // PASSING), 1 + most // 4)
     place, row = next((i, row) for i, row in enumerate(rows) if row)
-    fetches = [
+    asked = [
         FETCH.format(name=f"%code{k}", start="%code", offset=k * LINE, stores=0)
         for k in range(count)
     ]
@@ -184,6 +186,6 @@ def near(parts: Sequence[str], rows: Sequence[int], lanes: int) -> Near:
         count=count,
         above=2 * count - 1,
         block=lanes * row,
-        fetches="\n".join(fetches),
+        fetches="\n".join(asked),
     )
     return Near(text, BEHIND, place)

@@ -176,7 +176,7 @@ def stream(program: Program, dtype: str, width: int, ask: bool = False) -> str:
     """The module of the kernel for so many states that their results outgrow the caches.
 
     A program of several parts sends a block's results to memory after the parts of the next one.
-    Where ``batch`` may ``ask`` for lines, that is faster.
+    Where ``batch`` can ``ask`` for lines, that is faster: then it is the same kernel once more.
     """
     writer = Writer(program, FORMATS[dtype], width, width)
     if ask and broad(writer):
@@ -220,8 +220,8 @@ def blocks(
 ) -> str:
     """A kernel for many states, that computes block by block and then the states left over.
 
-    With ``stream`` it goes there first, which ends in ``loop`` or in ``rest``. Arguments that are
-    asked for ``ahead`` have a ``.later`` too: their rows some blocks later, at most of the last.
+    With ``stream`` it goes there first, which ends in ``loop`` or in ``rest``. What is asked for
+    ``ahead`` has a ``.later`` too: its rows some blocks later, at most of the last.
     """
     room = Room(scratch(writer) | areas)
     row, width = bytes_a_state(writer, writer.names), writer.lanes
