@@ -49,7 +49,8 @@ def run_shell(text):
     for line in text.splitlines():
         words = shlex.split(line, comments=True)
         if words[:1] == ["armdyn"]:
-            hurried = ["--seconds", "0.05"] if "compare" in words else []
+            timed = "compare" in words and "--seconds" not in words
+            hurried = ["--seconds", "0.05"] if timed else []
             assert cli.main(words[1:] + hurried) == 0, line
         elif words and words[0] in COMPILED:
             done = subprocess.run(line, shell=True, capture_output=True, text=True)
