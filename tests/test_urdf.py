@@ -258,6 +258,11 @@ def test_a_limit_that_is_not_written_is_zero(written, limits):
     assert (shoulder.lower, shoulder.upper) == limits
 
 
+def test_a_speed_or_effort_that_is_not_written_has_no_limit():
+    shoulder = urdf.load(in_joint(SHOULDER, 'velocity="3" effort="40"', "")).joints[0]
+    assert (shoulder.velocity, shoulder.effort) == (math.inf, math.inf)
+
+
 @pytest.mark.parametrize(
     ("written", "viscous", "coulomb"),
     [('damping="0.5"', 0.5, (0, 0)), ('friction="0.25"', 0.0, (-0.25, 0.25)), ("", 0.0, (0, 0))],

@@ -312,17 +312,17 @@ def rotation(axis: Triple, angle: float) -> np.ndarray:
     return c * np.eye(3) + s * cross + (1 - c) * np.outer(axis, axis)
 
 
+def bound(value: float) -> float:
+    """A limit as a file has it: its largest numbers say that there is none."""
+    return math.copysign(math.inf, value) if abs(value) >= UNLIMITED else value
+
+
 def _refuse_twins(what: str, names: Iterable[str]) -> None:
     twins = [name for name, times in Counter(names).items() if times > 1]
     if twins:
         raise ModelError(
             f"{what} name {shorten(twins[0])} is used twice; expected names of their own"
         )
-
-
-def bound(value: float) -> float:
-    """A limit as a file has it: its largest numbers say that there is none."""
-    return math.copysign(math.inf, value) if abs(value) >= UNLIMITED else value
 
 
 def _quoted(names: Iterable[str]) -> str:
