@@ -11,7 +11,7 @@ import armdyn
 
 robot = armdyn.load("panda")
 box = {"mass": 1.6, "com": [0.03, -0.02, 0.12], "inertia": np.diag([0.008, 0.01, 0.006])}
-world = armdyn.Robot(robot.chain.with_payload(**box))  # what really moves
+world = robot.with_payload(**box)  # what really moves
 truth = np.array([1.6, 0.048, -0.032, 0.192, 0.03168, 0.00096, 0.03448, -0.00576, 0.00384, 0.00808])
 
 torque = robot.function("inverse_dynamics", arguments="payload")  # f(q, qd, qdd, payload)

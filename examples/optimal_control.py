@@ -9,7 +9,7 @@ import numpy as np
 
 import armdyn
 
-robot = armdyn.Robot(armdyn.load("panda").chain.with_rotors(0.1))  # a guess: nobody prints them
+robot = armdyn.load("panda").with_rotors(0.1)  # a guess: nobody prints them
 n, steps, dt = robot.n, 100, 0.01
 q0 = np.array([0.0, -0.6, 0.0, -2.2, 0.0, 1.6, 0.8])
 goal = robot.pose(q0 + [0.8, 0.4, 0.0, 0.5, 0.0, 0.0, 0.0])[:3, 3]  # a point it can reach [m]

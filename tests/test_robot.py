@@ -1,6 +1,8 @@
 """Robot: shapes, kinds of arrays, frames, friction, and what is refused."""
 
+import copy
 import pickle
+import re
 
 import numpy as np
 import pytest
@@ -11,6 +13,7 @@ from armdyn.chain import Frame
 from armdyn.chain.pose import Pose
 from armdyn.program import tape
 from armdyn.quantities import tasks
+from armdyn.robot import fixed
 from tests.arms import with_rotors
 
 N = 4
@@ -284,3 +287,77 @@ def test_no_program_is_traced_twice(quantity, monkeypatch):
     function(*np.zeros((len(function.arguments), 2, 3)))
     texts = [str(program) for program in traced]
     assert len(texts) == len(set(texts)) > 1
+
+
+# What does not change -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "name, instead",
+    [
+        ("tool", "with_frame"),
+        ("gravity_vector", "with_gravity"),
+        ("gravity", "gravity= at the call"),
+        ("payload", "payload= at the call"),
+        ("rotor_inertia", "with_rotors"),
+        ("chain", "with_payload, with_frame, with_friction, with_rotors and with_gravity"),
+    ],
+)
+def test_no_attribute_can_be_set(name, instead):
+    robot = armdyn.load("two_link")
+    with pytest.raises(AttributeError, match=f"{name!r} cannot be set.*{instead}"):
+        setattr(robot, name, np.eye(4))
+    assert robot == armdyn.load("two_link")
+
+
+def test_copies_of_a_robot_are_robots():
+    robot = armdyn.load("two_link")
+    robot.gravity([0.1, 0.2])  # which has a compiled function by now
+    for twin in (pickle.loads(pickle.dumps(robot)), copy.copy(robot), copy.deepcopy(robot)):
+        assert twin == robot
+        np.testing.assert_array_equal(twin.gravity([0.1, 0.2]), robot.gravity([0.1, 0.2]))
+
+
+@pytest.mark.parametrize("name", ["limits", "speed_limits", "effort_limits"])
+def test_limits_are_read_only(name):
+    with pytest.raises(ValueError, match="read-only"):
+        getattr(ROBOT, name)[0] = 5
+
+
+@pytest.mark.parametrize(
+    "name, instead",
+    [
+        ("rnea", r"robot.inverse_dynamics\(q, qd, qdd\)"),
+        ("fkine", r"robot.pose\(q\)"),
+        ("linearize", r"armdyn.linearize\(robot, ...\)"),
+        ("velocity_limits", "robot.speed_limits"),
+        ("parameters", "robot.chain.parameters"),
+        ("frame_names", "robot.chain.frame_names"),
+        ("mass_matrx", "did you mean 'mass_matrix'"),
+        ("qqqqqqqq", "no attribute 'qqqqqqqq'$"),
+        ("_rnea", "no attribute '_rnea'$"),
+    ],
+)
+def test_the_error_for_a_foreign_name_states_the_call(name, instead):
+    with pytest.raises(AttributeError, match=instead):
+        getattr(ROBOT, name)
+
+
+def test_every_call_that_such_an_error_states_exists():
+    for text in {*fixed.INSTEAD.values(), *fixed.CHANGES.values()}:
+        for owner, name in re.findall(r"(robot|armdyn)\.(\w+)", text):
+            assert hasattr({"robot": ROBOT, "armdyn": armdyn}[owner], name), text
+
+
+def test_variations_of_the_chain_are_variations_of_the_robot():
+    chain = ROBOT.chain
+    for name, values in {
+        "with_payload": (2.0, [0, 0, 0.1]),
+        "with_frame": ("tool", None, np.eye(4)),
+        "with_friction": (0.5,),
+        "with_rotors": (1e-4, 100),
+        "with_gravity": ((0, 0, -1.62),),
+    }.items():
+        varied = getattr(ROBOT, name)(*values)
+        assert isinstance(varied, Robot)
+        assert varied.chain == getattr(chain, name)(*values)

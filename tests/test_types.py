@@ -38,6 +38,7 @@ def use(robot: Robot, q: np.ndarray, out: np.ndarray) -> None:
     robot.pose(q, "tool0")
     robot.jacobian(q, frame="tool0", axes="frame", out=out)
     robot.energy(q, q, out=(out, out))
+    robot.with_payload(2.0, com=[0, 0, 0.1]).with_rotors(1e-4, gear=100).with_gravity(q).n + 1
     Robot.pose(robot, q, "tool0")
     reveal_type(robot.mass_matrix(q))
     reveal_type(robot.energy(q, q))
@@ -103,6 +104,8 @@ WRONG = {
     "robot.mass_matrix(q, gravity=q)": 'Unexpected keyword argument "gravity" for "mass_matrix"',
     "robot.gravity(q, payload=q, check='no')": 'Argument "check" to "gravity" of "Dynamics" has',
     "armdyn.lod('panda')": 'Module has no attribute "lod"',
+    "robot.tool = q": '"Robot" has no attribute "tool"',
+    "robot.with_payload(mass='2')": 'Argument "mass" ',
     "robot.energy(q, q, out=q)": 'Argument "out" to "energy" of "Dynamics" has',
 }
 

@@ -119,9 +119,21 @@ def test_rotors_stand_on_the_diagonal():
     assert CHAIN.with_rotors(0.5).with_rotors(rotors) == CHAIN.with_rotors(rotors)
 
 
+def test_a_gear_reflects_the_motor_by_its_ratio_squared():
+    """Kinetic energy of the motor: J (gear qd)^2 / 2."""
+    geared = CHAIN.with_rotors([1e-4, 2e-4, 3e-4, 4e-4], gear=[100, -50, 1, 2])
+    found = [joint.rotor_inertia for joint in geared.joints]
+    np.testing.assert_allclose(found, [1.0, 0.5, 3e-4, 16e-4], rtol=1e-15)
+    assert CHAIN.with_rotors(1e-4, 100) == CHAIN.with_rotors(1e-4 * 100.0**2)
+
+
 @pytest.mark.parametrize(
     "make, message",
     [
+        (lambda: CHAIN.with_rotors(1, gear=[1, 0, 1, 1]), "gear is .*; expected finite ratios"),
+        (lambda: CHAIN.with_rotors(1, gear=np.nan), "gear is nan; expected finite ratios"),
+        (lambda: CHAIN.with_rotors(1, gear=[1, 2]), r"gear must be numbers of shape \(4,\)"),
+        (lambda: CHAIN.with_rotors(1, gear=1e200), "rotor_inertia must be finite, not inf"),
         (lambda: CHAIN.with_friction(), "with_friction takes viscous=, coulomb=, or both"),
         (lambda: CHAIN.with_friction([1, 2]), r"viscous must be numbers of shape \(4,\), not \[1"),
         (lambda: CHAIN.with_friction(-1.0), "joint 'joint1': viscous must not be negative"),

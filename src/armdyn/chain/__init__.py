@@ -267,16 +267,29 @@ class Chain:
             raise ModelError("with_friction takes viscous=, coulomb=, or both; neither was given")
         return self._with_joints(check, changes)
 
-    def with_rotors(self, inertia: ArrayLike, check: Check | None = None) -> Chain:
+    def with_rotors(
+        self, inertia: ArrayLike, gear: ArrayLike = 1.0, check: Check | None = None
+    ) -> Chain:
         """The same arm with other rotors.
 
+        A joint feels the inertia of its motor times the square of the gear ratio.
+
         Args:
-            inertia: of each motor, reflected to its joint (the motor's own times the gear ratio
-                squared) (n,), or one number for all [kg m^2 or kg].
+            inertia: of each motor, on the motor side of the gear (n,), or one number for all
+                [kg m^2; kg for a prismatic joint without gear].
+            gear: ratio of motor speed to joint speed (n,), or one number for all [1, or rad/m for
+                a prismatic joint]; 1 if ``inertia`` is already reflected to the joint.
             check: "error" or "warn", see ``armdyn.load``; this chain's own if not given.
         """
         column = given.column("inertia", inertia, (self.n,))
-        return self._with_joints(check, {"rotor_inertia": column})
+        ratio = given.column("gear", gear, (self.n,))
+        if not np.isfinite(ratio).all() or not ratio.all():
+            raise ModelError(
+                f"gear is {shorten(gear)}; expected finite ratios of motor speed to joint speed, "
+                "none of them zero"
+            )
+        with np.errstate(all="ignore"):  # the joints refuse what is not finite
+            return self._with_joints(check, {"rotor_inertia": column * ratio**2})
 
     def _with_joints(self, check: Check | None, changes: dict[str, np.ndarray]) -> Chain:
         columns = {key: column.tolist() for key, column in changes.items()}

@@ -39,7 +39,7 @@ def limits(
         _range(name, kind, lower, upper, notes)
         for (name, kind), (lower, upper) in zip(joints, ranges, strict=True)
     ]
-    top = robot.speed_limits if speed is None else each("speed", speed, robot.n)
+    top = robot.speed_limits.copy() if speed is None else each("speed", speed, robot.n)
     if not (top > 0).all():
         name = robot.joint_names[int(np.argmin(top))]
         raise IdentificationError(f"joint {shorten(name)} cannot move: its speed limit is 0")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
 
 import numpy as np
@@ -18,18 +18,19 @@ from armdyn.quantities import find
 from armdyn.quantities.tasks import Task, cheapest, check_arguments, program_cost
 from armdyn.quantities.users import refusal
 from armdyn.robot.compiled import Axes, numbers
+from armdyn.robot.derivatives import Derivatives
 from armdyn.robot.dynamics import Dynamics
+from armdyn.robot.fixed import Fixed
 from armdyn.robot.influences import Influences
 from armdyn.robot.kinematics import Kinematics
 from armdyn.robot.options import Options, checked, warn_if_approximate, with_options
+from armdyn.robot.variations import Variations
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from armdyn.simulation.stepper import Stepper
     from armdyn.view import Page
-
-Names = str | Sequence[str] | None
 
 
 class MethodRow(NamedTuple):
@@ -42,7 +43,7 @@ class MethodRow(NamedTuple):
     chosen: bool
 
 
-class Robot(Dynamics, Kinematics, Influences):
+class Robot(Dynamics, Kinematics, Influences, Derivatives, Variations, Fixed):
     """The dynamics ``M(q) qdd + C(q, qd) qd + g(q) = tau`` of one arm.
 
     Every function takes joint positions q, speeds qd, accelerations qdd or torques tau as arrays
@@ -59,14 +60,18 @@ class Robot(Dynamics, Kinematics, Influences):
     (..., 3) in the base frame; ``parameters=`` (..., 10 n) in the order of ``chain.parameters``. A
     payload that no body has is an error; with ``check="warn"`` it is logged, with ``check=None``
     nobody looks.
+
+    A Robot does not change: ``with_payload``, ``with_frame``, ``with_friction``, ``with_rotors``
+    and ``with_gravity`` return another one.
     """
+
+    _payloads: Payloads
 
     def __init__(self, chain: Chain) -> None:
         if not isinstance(chain, Chain):
             raise TypeError(f"Robot takes a Chain, not {type(chain).__name__}; see armdyn.load")
-        self.chain = chain
-        self._functions: dict[tuple[Any, ...], Callable[..., Any]] = {}  # by what they compute
-        self._payloads = Payloads(chain)
+        functions: dict[Any, Callable[..., Any]] = {}  # by what they compute
+        self.__dict__.update(chain=chain, _functions=functions, _payloads=Payloads(chain))
 
     # What it is -----------------------------------------------------------------------------
 
@@ -88,17 +93,17 @@ class Robot(Dynamics, Kinematics, Influences):
     @property
     def limits(self) -> np.ndarray:
         """(lower, upper) of each joint, shape (n, 2) [rad or m]; infinite where there is none."""
-        return np.array([(joint.lower, joint.upper) for joint in self.chain.joints])
+        return _read_only((joint.lower, joint.upper) for joint in self.chain.joints)
 
     @property
     def speed_limits(self) -> np.ndarray:
         """The greatest speed of each joint, shape (n,) [rad/s or m/s]; infinite where none is."""
-        return np.array([joint.velocity for joint in self.chain.joints])
+        return _read_only(joint.velocity for joint in self.chain.joints)
 
     @property
     def effort_limits(self) -> np.ndarray:
         """The greatest torque of each joint, shape (n,) [N m, or N]; infinite where none is."""
-        return np.array([joint.effort for joint in self.chain.joints])
+        return _read_only(joint.effort for joint in self.chain.joints)
 
     @property
     def locked(self) -> dict[str, float]:
@@ -275,67 +280,6 @@ class Robot(Dynamics, Kinematics, Influences):
             payload_frame=payload_frame,
         )
 
-    # Derivatives of any quantity ------------------------------------------------------------
-
-    def derivative(
-        self, quantity: str, wrt: Names = None, **options: Unpack[Options]
-    ) -> Callable[..., Any]:
-        """The function that gives all derivatives of a quantity: ``f(q, ...)``.
-
-        It takes the quantity's arguments. The derivative of a result of shape S with respect to an
-        argument x of n numbers has the shape ``(..., *S, n)``: the last index is that of x. There
-        is one for each result and each argument of ``wrt``, those of the first result first, in the
-        order of ``wrt``; where there are several they come as a tuple.
-
-        Args:
-            quantity: its name.
-            wrt: with respect to which arguments, one name or several; to all if not given.
-            options: ``method=`` names a formulation in place of the cheapest, ``frame=`` the frame
-                of a quantity that has one, ``axes=`` the axes. With ``friction=True`` viscous
-                friction counts; that of Coulomb jumps at standstill, and its derivative is 0
-                everywhere. ``arguments=`` names what the function takes besides the state, as in
-                ``function``, at ``payload_frame=`` and ``wrench_frame=``.
-
-        Raises:
-            MethodError: for an unknown name, or an option that the quantity does not have.
-        """
-        return self._derive("derivative", quantity, wrt, options)
-
-    def jvp(
-        self, quantity: str, wrt: Names = None, **options: Unpack[Options]
-    ) -> Callable[..., Any]:
-        """The function that gives a quantity's derivative along a direction.
-
-        ``f(q, ..., q_tangent, ...)`` takes the quantity's arguments, then for each argument of
-        ``wrt`` its tangent, of the same shape. It gives a tangent for each of the quantity's
-        results: Jacobian times vector, without the Jacobian. Options as of ``derivative``.
-        """
-        return self._derive("jvp", quantity, wrt, options)
-
-    def vjp(
-        self, quantity: str, wrt: Names = None, **options: Unpack[Options]
-    ) -> Callable[..., Any]:
-        """The function that gives the gradient of a weighted sum of a quantity's numbers.
-
-        ``f(q, ..., tau_cotangent)`` takes the quantity's arguments, then for each of its results
-        the weights, of the same shape. It gives a gradient for each argument of ``wrt``, of that
-        argument's shape: vector times Jacobian, without the Jacobian, for little more than twice
-        what the quantity costs. Options as of ``derivative``.
-        """
-        return self._derive("vjp", quantity, wrt, options)
-
-    def hvp(
-        self, quantity: str, wrt: Names = None, **options: Unpack[Options]
-    ) -> Callable[..., Any]:
-        """The function that gives Hessian-vector products of a weighted sum of a quantity.
-
-        ``f(q, ..., tau_cotangent, q_tangent, ...)`` takes the quantity's arguments, the weights of
-        its results and a direction of the arguments of ``wrt``. It gives, for each argument of
-        ``wrt``, how the gradient that ``vjp`` gives changes along the direction. Options as of
-        ``derivative``.
-        """
-        return self._derive("hvp", quantity, wrt, options)
-
     # To be looked at ------------------------------------------------------------------------
 
     def plot(self, q: ArrayLike | None = None, path: str | Path | None = None) -> Any:
@@ -400,24 +344,6 @@ class Robot(Dynamics, Kinematics, Influences):
             self.chain, quantity, parameters=parameters, names=names, frame=frame, axes=axes
         )
 
-    def _derive(
-        self, kind: str, quantity: str, wrt: Names, options: Mapping[str, Any]
-    ) -> Callable[..., Any]:
-        """The compiled function of a derivative."""
-        from armdyn.engine import derived  # most robots never need it
-
-        task = with_options(quantity, options)
-        asked = derived.Derived(kind, task, derived.with_respect_to(task, wrt))
-        function = self._functions.get(asked)
-        if function is None:
-            self.chain.find_frame(asked.task.frame)
-            asked.task.check_given(self.chain)
-            warn_if_approximate(asked.task, "a derivative of ")
-            if asked.task.method is not None:
-                asked = asked._replace(task=asked.task.settled(self.chain))
-            function = self._functions.setdefault(asked, derived.function(self.chain, asked))
-        return function
-
     def _do(self, *tasks: Task) -> Callable[..., Any]:
         """The compiled function of some tasks together."""
         tasks = tuple(map(checked, tasks))
@@ -433,3 +359,10 @@ class Robot(Dynamics, Kinematics, Influences):
             function = compiled_function(self.chain, settled)
             function = self._functions.setdefault(tasks, function)
         return function
+
+
+def _read_only(numbers: Iterable[Any]) -> np.ndarray:
+    """These numbers as an array that refuses changes, because nothing would follow from one."""
+    found = np.array(list(numbers))
+    found.flags.writeable = False
+    return found
