@@ -286,12 +286,23 @@ def test_too_few_rows():
         armdyn.identify(LINK2, recorded(LINK2, 10))
     with pytest.raises(IdentificationError, match="there is no log"):
         armdyn.identify(LINK2, [])
-    with pytest.raises(IdentificationError, match="expected a Log or a list"):
+    with pytest.raises(IdentificationError, match="logs: expected a Log, the path.*not 3; .*read"):
         armdyn.identify(LINK2, [3])
     with pytest.raises(TypeError, match="identify takes a Robot"):
         armdyn.identify(LINK2.chain, recorded(LINK2, 100))
     with pytest.raises(IdentificationError, match="validate takes a Log"):
-        armdyn.identify(LINK2, recorded(LINK2, 500)).validate("log.csv")
+        armdyn.identify(LINK2, recorded(LINK2, 500)).validate(3)
+
+
+def test_a_path_stands_for_the_log_in_it(tmp_path):
+    log, path = recorded(LINK2, 300), tmp_path / "log.npz"
+    np.savez(path, t=log.t, q=log.q, tau=log.tau)
+    found = armdyn.identify(LINK2, Log.read(path))
+    for given in (path, str(path), [path], [str(path)]):
+        np.testing.assert_array_equal(armdyn.identify(LINK2, given).theta, found.theta)
+    np.testing.assert_array_equal(found.validate(path).rms, found.validate(Log.read(path)).rms)
+    with pytest.raises(IdentificationError, match="cannot read 'log.csv'"):
+        armdyn.identify(LINK2, "log.csv")
 
 
 def test_flags_are_true_or_false():

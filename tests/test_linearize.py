@@ -96,6 +96,41 @@ def test_a_pendulum_at_rest_is_linearised_as_printed():
     np.testing.assert_allclose(B[:, 0] * 0.5, [(1 - C) / w**2, S / w], rtol=0, atol=1e-10)
 
 
+def test_a_pendulum_in_continuous_time_is_linearised_as_printed():
+    """m l^2 qdd = tau - m g l sin(q) - d qd, at any angle."""
+    chain = Chain.from_mdh(
+        b=[0], beta=[np.pi / 2], d=[0], theta=[-np.pi / 2], mass=[2], com=[[0.5, 0, 0]]
+    )
+    robot, inertia, torque = Robot(chain).with_friction(0.3), 2 * 0.5**2, 2 * 9.81 * 0.5
+    for angle in (0.0, 0.7, np.pi):
+        rate, A, B = armdyn.linearize(robot, [angle], [0.2], [1.0], friction=True)
+        qdd = (1.0 - torque * np.sin(angle) - 0.3 * 0.2) / inertia
+        np.testing.assert_allclose(rate, [0.2, qdd], rtol=1e-13)
+        by_q = -torque * np.cos(angle) / inertia
+        np.testing.assert_allclose(A, [[0, 1], [by_q, -0.3 / inertia]], rtol=1e-13)
+        np.testing.assert_allclose(B, [[0], [1 / inertia]], rtol=1e-13)
+
+
+@pytest.mark.parametrize("name", few(list(ROBOTS), 2))
+def test_a_step_tends_to_continuous_time(name):
+    """(next - x) / dt, (A - 1) / dt and B / dt, of which Richardson takes the first order."""
+    robot, rng, h = ROBOTS[name], np.random.default_rng(1), 1e-5
+    q, qd, tau = rng.uniform(-1, 1, (3, 2, robot.n))
+    load = np.array([[0.2] + [0.0] * 9, [1.0] + [0.0] * 9])
+    options = {"friction": True, "payload": load, "gravity": [0.0, 3.0, -9.0]}
+    x, one = np.concatenate([q, qd], axis=-1), np.eye(2 * robot.n)
+
+    def slopes(h):
+        after, A, B = armdyn.linearize(robot, q, qd, tau, h, **options)
+        return (after - x) / h, (A - one) / h, B / h
+
+    for found, once, twice in zip(
+        armdyn.linearize(robot, q, qd, tau, None, **options), slopes(h), slopes(2 * h), strict=True
+    ):
+        assert found.shape == once.shape
+        np.testing.assert_allclose(found, 2 * once - twice, rtol=0, atol=1e-6 * np.abs(found).max())
+
+
 def test_an_lqr_holds_puma_upright():
     """Upright it falls; with the gain that Riccati's equation gives for A and B it comes back."""
     linalg = pytest.importorskip("scipy.linalg")
@@ -128,6 +163,7 @@ def test_an_lqr_holds_puma_upright():
     [
         ({"integrator": "LSODA"}, SimulationError, "LSODA chooses its own steps.*expected ab4"),
         ({"integrator": "rk5"}, MethodError, "integrator is 'rk5'; did you mean 'rk4'"),
+        ({"dt": None, "integrator": "rk4"}, SimulationError, "integrator is 'rk4', but dt is None"),
         ({"dt": 0}, SimulationError, "dt is 0; expected a positive number"),
         ({"dt": "fast"}, SimulationError, "dt is 'fast'; expected a positive number"),
         ({"q": [0.0, 1.0, 2.0]}, ShapeError, r"q has shape \(3,\); expected \(..., 2\)"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import lru_cache, partial
@@ -29,11 +30,14 @@ WINDOW = 0.1  # s, over which a speed is measured where the log has none
 PASSES = 2  # over the logs, at most, after the first
 ROUNDING = 1e-10  # of the parameters, that moments may cost: more, and the logs are read again
 
+Path = str | os.PathLike[str]
+Logs = Log | Path | Iterable[Log | Path]
+
 
 @one_thread()
 def identify(
     robot: Robot,
-    logs: Log | Iterable[Log],
+    logs: Logs,
     *,
     friction: bool = True,
     rotors: bool = True,
@@ -42,7 +46,7 @@ def identify(
     prior: Any = "robot",
     weight: float | str = "auto",
     payload: bool = False,
-    instruments: Log | Iterable[Log] | None = None,
+    instruments: Logs | None = None,
     columns: Mapping[str, UserColumn] | Iterable[UserColumn] = (),
     rest: ArrayLike | str = "auto",
     method: str = "wls",
@@ -51,7 +55,7 @@ def identify(
 
     Args:
         robot: the arm: its geometry, and what is known of it before.
-        logs: what was measured, one log or several.
+        logs: measured motions, one or several; a path is read by ``Log.read``.
         friction: whether each joint has viscous and Coulomb friction; else the torque has none.
         rotors: whether each joint's rotor is sought; else it is the robot's.
         offsets: whether each joint's torque has an offset.
@@ -152,15 +156,18 @@ def _refined(found: Moments, known: np.ndarray, again: Any) -> Moments:
 
 
 def _logs(what: str, given: Any) -> list[Log]:
+    """The logs of an argument: Logs, or paths of files to read."""
+    alone = isinstance(given, Log | str | os.PathLike)
     try:
-        found = [given] if isinstance(given, Log) else list(given)
+        found = [given] if alone else list(given)
     except TypeError:
         found = [given]
     if not found:
         raise IdentificationError("there is no log; expected one or more")
     for log in found:
-        if not isinstance(log, Log):
+        if not isinstance(log, Log | str | os.PathLike):
             raise IdentificationError(
-                f"{what}: expected a Log or a list of them, not {shorten(log)}; see armdyn.Log"
+                f"{what}: expected a Log, the path of one, or a list of these, not {shorten(log)}; "
+                "armdyn.Log.read reads a file, and armdyn.Log takes arrays"
             )
-    return found
+    return [log if isinstance(log, Log) else Log.read(log) for log in found]

@@ -100,14 +100,18 @@ class Identification:
     def __str__(self) -> str:
         return "\n".join(map(str, self.parameters))
 
-    def validate(self, log: Log) -> Validation:
-        """How well the parameters predict another log.
+    def validate(self, log: Log | str | os.PathLike[str]) -> Validation:
+        """How well the parameters predict another log, or the file of one.
 
         Measured and predicted torque are low-passed at the cutoff of the fit, and a joint's rows
         at rest are left out as there.
         """
+        if isinstance(log, str | os.PathLike):
+            log = Log.read(log)
         if not isinstance(log, Log):
-            raise IdentificationError(f"validate takes a Log, not {shorten(log)}; see armdyn.Log")
+            raise IdentificationError(
+                f"validate takes a Log or the path of one, not {shorten(log)}; see armdyn.Log.read"
+            )
         return validate(self.moments, self.theta, log)
 
     def save(self, path: str | os.PathLike[str]) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""One step of a simulation and its derivatives: the linear system that a controller is made for."""
+"""The linear system about a state, in continuous time or for one step of a simulation."""
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ from armdyn.program.passes import drop_unused
 from armdyn.program.program import Program
 from armdyn.program.tape import record
 from armdyn.quantities import sizes
+from armdyn.quantities.tasks import Task
 from armdyn.robot import Robot
 from armdyn.simulation import arguments, simulate
 from armdyn.simulation.integrators import ADAPTIVE, INTEGRATORS, RK4
@@ -36,7 +37,7 @@ def linearize(
     q: ArrayLike,
     qd: ArrayLike,
     tau: ArrayLike,
-    dt: float,
+    dt: float | None = None,
     integrator: str = "ab4",
     *,
     friction: bool = False,
@@ -47,20 +48,23 @@ def linearize(
     check: Check = "error",
     threads: int | None = None,
 ) -> Linear:
-    """The step that ``simulate`` takes under a torque held over it, and its derivatives.
+    """The linear system about a state: of the motion in time, or of one step of ``simulate``.
 
-    With the state x = (q, qd), one vector of 2n numbers, a step from x + dx under tau + dtau ends
-    at next + A dx + B dtau, but for terms of second order. Leading axes are batch axes.
+    The state x = (q, qd) is one vector of 2n numbers. Leading axes are batch axes. To first order:
+
+    - without ``dt``, the rate at x + dx under tau + dtau is dx/dt = rate + A dx + B dtau, with
+      A = [[0, I], [dqdd/dq, dqdd/dqd]] and B = [[0], [M^-1]];
+    - with ``dt``, a step from x + dx under tau + dtau ends at next + A dx + B dtau.
 
     Args:
         robot: the arm.
         q: positions, shape (..., n) [rad or m].
         qd: speeds, shape (..., n).
         tau: torques, shape (..., n), held over the step.
-        dt: the step [s].
-        integrator: ``ab4`` or ``rk4``, which take the same step here: a step under a torque that
-            is held over it alone is Runge-Kutta's; or ``midpoint``, whose step is found first and
-            then differentiated as the solution of its equation.
+        dt: the step [s]; None: continuous time.
+        integrator: of the step: ``ab4`` or ``rk4``, which take the same step here, because
+            the torque is constant over it; or ``midpoint``, whose equation is solved first and
+            then differentiated.
         friction: whether the joints have their friction; Coulomb's has the derivative 0.
         payload: the ten parameters of a load, shape (..., 10), as Robot's functions take it.
         payload_frame: where that load is; None: at the tip.
@@ -70,11 +74,12 @@ def linearize(
         threads: the most on which a batch is spread, as in Robot's functions.
 
     Returns:
-        next (..., 2n), the state after the step; A (..., 2n, 2n), row by row what a number of it
-        changes by with one of q, qd; B (..., 2n, n) likewise with one of tau.
+        next, the state after the step, or the rate (qd, qdd) (..., 2n); its derivatives with
+        respect to the state, A (..., 2n, 2n), and to the torque, B (..., 2n, n).
 
     Raises:
-        SimulationError: for DOP853 and LSODA, whose steps are their own, or no step in time.
+        SimulationError: for DOP853 and LSODA, which choose their own steps; for an integrator
+            without ``dt``.
     """
     if not isinstance(robot, Robot):
         raise TypeError(f"linearize takes a Robot, not {type(robot).__name__}; see armdyn.load")
@@ -85,11 +90,18 @@ def linearize(
             f"{integrator} chooses its own steps, which have no derivative; expected ab4, rk4 or "
             "midpoint"
         )
-    arguments.check_solvable(robot.chain, integrator, friction)
-    h = arguments.positive("dt", dt)
     arrays = {"payload": payload, "gravity": gravity, "parameters": parameters}
     given = arguments.given(robot.chain, arrays, payload_frame, check)
     q, qd, tau = _state(robot.n, q, qd, tau)
+    if dt is None:
+        if integrator != "ab4":
+            raise SimulationError(
+                f"integrator is {integrator!r}, but dt is None; expected a step dt [s], because a "
+                "system in continuous time has no integrator"
+            )
+        return _continuous(robot, friction, payload_frame, q, qd, tau, given, threads)
+    h = arguments.positive("dt", dt)
+    arguments.check_solvable(robot.chain, integrator, friction)
     asked = _Asked(robot.chain, friction, tuple(given), payload_frame)
     if integrator == "midpoint":
         return _midpoint(robot, asked, q, qd, tau, h, given, threads)
@@ -123,6 +135,28 @@ def _state(n: int, *arrays: ArrayLike) -> list[np.ndarray]:
     except ValueError:
         shapes = ", ".join(str(array.shape) for array in found)
         raise ShapeError(f"batch axes do not broadcast: q, qd, tau have {shapes}") from None
+
+
+def _continuous(
+    robot: Robot,
+    friction: bool,
+    payload_frame: str | None,
+    q: np.ndarray,
+    qd: np.ndarray,
+    tau: np.ndarray,
+    given: dict[str, np.ndarray],
+    threads: int | None,
+) -> Linear:
+    """The rate (qd, qdd) and its derivatives."""
+    names = "forward_dynamics", "forward_dynamics_derivatives"
+    tasks = (Task.with_given(name, given, payload_frame) for name in names)
+    function = robot._do(*(task._replace(friction=friction) for task in tasks))
+    qdd, dq, dqd, dtau = function(q, qd, tau, *given.values(), threads=threads)
+    rate = np.concatenate([np.broadcast_to(qd, qdd.shape), qdd], axis=-1)
+    zero = np.zeros_like(dq)
+    moved = np.concatenate([zero, zero + np.eye(robot.n)], axis=-1)
+    A = np.concatenate([moved, np.concatenate([dq, dqd], axis=-1)], axis=-2)
+    return rate, A, np.concatenate([zero, dtau], axis=-2)
 
 
 # Runge-Kutta: the same step on vectors with their derivatives beside them ------------------------
