@@ -138,7 +138,7 @@ def test_without_them_the_text_is_as_it_was():
     [
         ({"arguments": "paylod"}, "no argument 'paylod' of .*; did you mean 'payload'"),
         ({"arguments": "gravity", "quantities": "mass_matrix"}, "no argument 'gravity' of mass_ma"),
-        ({"frame": "hand"}, "frame 'hand', but none of .* is that of a frame"),
+        ({"frame": "hand"}, "frame='hand' has no effect: none of .* depends on it"),
         ({"frame": "hnad", "quantities": "pose"}, "no link or frame named 'hnad'"),
         ({"friction": True, "quantities": "pose"}, "friction, but none of pose has any"),
         ({"friction": "yes"}, "friction is 'yes'; expected True or False"),

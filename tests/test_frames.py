@@ -290,6 +290,52 @@ def test_other_axes_are_refused(axes):
         Robot.jacobian(robot, np.zeros(3), axes=axes)
 
 
+@pytest.mark.parametrize("axes", ["world", "local"])
+def test_foreign_axes_are_explained(axes):
+    options = "LOCAL_WORLD_ALIGNED.*LOCAL.*WORLD is not offered"
+    with pytest.raises(MethodError, match=options):
+        Robot(Chain.random(3)).jacobian(np.zeros(3), axes=axes)
+    with pytest.raises(MethodError, match=options):
+        Robot(Chain.random(3)).function("bias", "jacobian", axes=axes)
+
+
+@pytest.mark.parametrize("axes", AXES)
+def test_a_function_of_several_quantities_takes_a_frame(axes):
+    robot = armdyn.load("panda")
+    q, qd = np.random.default_rng(0).uniform(-1, 1, (2, 5, 7))
+    where = {"frame": "panda_hand", "axes": axes}
+    names = "bias", "operational_inertia", "pose", "acceleration_bias"
+    found = robot.function(*names, **where)(q, qd)
+    expected = (
+        robot.bias(q, qd),
+        robot.operational_inertia(q, **where),
+        robot.pose(q, "panda_hand"),
+        robot.acceleration_bias(q, qd, **where),
+    )
+    for one, other in zip(found, expected, strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    "quantities, options, said",
+    [
+        (
+            ("bias", "gravity"),
+            {"frame": "tool"},
+            "frame='tool' has no effect: none of bias, gravity",
+        ),
+        (("bias", "gravity"), {"frame": "tool"}, "; pose, jacobian, .*influence do$"),
+        (("bias", "pose"), {"axes": "frame"}, "axes='frame' has no effect: none of bias, pose"),
+        (("bias", "pose"), {"frame": "tool"}, "no link or frame named 'tool'"),
+        (("bias", "pose"), {"frame": 3}, "method and frame are names, not frame=3"),
+        (("bias", "mass"), {"frame": "tool"}, "no quantity 'mass'"),
+    ],
+)
+def test_a_frame_that_a_function_does_not_take(quantities, options, said):
+    with pytest.raises(armdyn.ArmdynError, match=said):
+        Robot(Chain.random(3)).function(*quantities, **options)
+
+
 def test_frames_that_do_not_exist_are_refused():
     robot = Robot(Chain.random(6))
     with pytest.raises(ModelError, match="no link or frame named 'link7'; did you mean 'link"):

@@ -12,7 +12,7 @@ from armdyn.errors import ExportError, MethodError, as_names, listed, shorten, u
 from armdyn.program.c import Dtype
 from armdyn.program.program import Program
 from armdyn.quantities import QUANTITIES, Quantity, find
-from armdyn.quantities.tasks import Task, check_arguments, program
+from armdyn.quantities.tasks import Task, check_arguments, check_frame, program
 
 if TYPE_CHECKING:
     from armdyn.robot import Robot
@@ -59,10 +59,7 @@ class Options(NamedTuple):
         if not isinstance(self.friction, bool):
             raise MethodError(f"friction is {shorten(self.friction)}; expected True or False")
         every = listed(quantities)
-        if self.frame is not None and not any(q.framed for q in quantities.values()):
-            raise MethodError(
-                f"frame {shorten(self.frame)}, but none of {every} is that of a frame"
-            )
+        check_frame([*quantities], self.frame)
         if self.friction and not any(q.friction for q in quantities.values()):
             raise MethodError(f"friction, but none of {every} has any")
         check_arguments([*quantities], self.arguments, self.payload_frame, self.wrench_frame)
@@ -70,10 +67,9 @@ class Options(NamedTuple):
     def task(self, quantity: str, method: str | None) -> Task:
         """The task of a quantity with what concerns it."""
         asked = find(quantity)
-        places = self.payload_frame, self.wrench_frame
+        places = self.payload_frame, self.wrench_frame, self.frame
         return Task.with_given(quantity, self.arguments, *places)._replace(
             method=method,
-            frame=self.frame if asked.framed else None,
             friction=self.friction and asked.friction is not None,
         )
 

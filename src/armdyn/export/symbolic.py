@@ -17,7 +17,7 @@ from armdyn.algorithms import catalogue
 from armdyn.chain.arm import Arm
 from armdyn.errors import MethodError, as_names, listed, shorten
 from armdyn.export.polynomials import Letters
-from armdyn.quantities import find
+from armdyn.quantities import check_axes, find
 from armdyn.quantities.tasks import check_inertia
 from armdyn.spatial import Vector, steiner
 
@@ -105,8 +105,7 @@ def _checked(chain: Chain, quantity: str, parameters: Any, frame: Any, axes: Any
     for name, value, has in (("frame", frame, asked.framed), ("axes", axes, asked.axes)):
         if value not in (None, "base") and not has:
             raise MethodError(f"{quantity} has no {name}, but {name}={shorten(value)} is given")
-    if axes not in ("base", "frame"):
-        raise MethodError(f"axes is {shorten(axes)}; expected 'base' or 'frame'")
+    check_axes(axes)
     chain.find_frame(frame)
     check_inertia(chain, quantity)
     if quantity == "forward_dynamics" and chain.n > MOST:

@@ -19,7 +19,7 @@ from armdyn.algorithms import catalogue
 from armdyn.algorithms.late import Late
 from armdyn.chain import Chain
 from armdyn.chain.arm import Arm
-from armdyn.errors import MethodError, unknown
+from armdyn.errors import MethodError, shorten, unknown
 
 Formula = Callable[..., Any]  # lists of n scalars in, nested lists of scalars out
 Shape = tuple[int, ...]
@@ -309,6 +309,16 @@ def find(quantity: str) -> Quantity:
     if not isinstance(quantity, str) or quantity not in QUANTITIES:
         raise MethodError(unknown("quantity", quantity, QUANTITIES))
     return QUANTITIES[quantity]
+
+
+def check_axes(axes: object) -> None:
+    """Refuse axes that are not one of AXES."""
+    if not isinstance(axes, str) or axes not in AXES:
+        raise MethodError(
+            f"axes is {shorten(axes)}; expected {' or '.join(map(repr, AXES))}: 'base' has the axes "
+            "of the base (Pinocchio's LOCAL_WORLD_ALIGNED), 'frame' those of the frame (its LOCAL); "
+            "its WORLD is not offered"
+        )
 
 
 def needs_inertia(quantity: str) -> bool:

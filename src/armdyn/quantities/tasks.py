@@ -61,11 +61,15 @@ class Task(NamedTuple):
         names: Iterable[str],
         payload_frame: str | None = None,
         wrench_frame: str | None = None,
+        frame: str | None = None,
+        axes: str = "base",
     ) -> Task:
-        """A quantity with those of some arguments that it takes at the call."""
-        given = given_to(quantity, names)
+        """A quantity with those of some arguments and options that it takes."""
+        asked, given = find(quantity), given_to(quantity, names)
         return cls(
             quantity,
+            frame=frame if asked.framed else None,
+            axes=axes if asked.axes else "base",
             given=given,
             payload_frame=payload_frame if "payload" in given else None,
             wrench_frame=wrench_frame if "wrench" in given else None,
@@ -139,6 +143,21 @@ def check_arguments(
         if name not in taken:
             raise MethodError(unknown("argument", name, taken, f" of {listed(quantities)}"))
     check_places(names, payload_frame, wrench_frame)
+
+
+def check_frame(quantities: Sequence[str], frame: object, axes: object = "base") -> None:
+    """Refuse a frame, or axes, that none of the quantities depends on."""
+    framed = [name for name in QUANTITIES if QUANTITIES[name].framed]
+    turned = [name for name in QUANTITIES if QUANTITIES[name].axes]
+    for name, value, plain, able in (
+        ("frame", frame, frame is None, framed),
+        ("axes", axes, isinstance(axes, str) and axes == "base", turned),
+    ):
+        if not plain and not {*able} & {*quantities}:
+            raise MethodError(
+                f"{name}={shorten(value)} has no effect: none of {listed(quantities)} depends on "
+                f"it; {listed(able)} do"
+            )
 
 
 def check_places(given: Sequence[str], payload_frame: object, wrench_frame: object) -> None:

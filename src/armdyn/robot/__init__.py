@@ -15,7 +15,7 @@ from armdyn.engine import function as compiled_function
 from armdyn.engine.payloads import Check, Payloads
 from armdyn.errors import MethodError, as_names
 from armdyn.quantities import find
-from armdyn.quantities.tasks import Task, cheapest, check_arguments, program_cost
+from armdyn.quantities.tasks import Task, cheapest, check_arguments, check_frame, program_cost
 from armdyn.quantities.users import refusal
 from armdyn.robot.compiled import Axes, numbers
 from armdyn.robot.derivatives import Derivatives
@@ -173,6 +173,8 @@ class Robot(Dynamics, Kinematics, Influences, Derivatives, Variations, Fixed):
     def function(
         self,
         *quantities: str,
+        frame: str | None = None,
+        axes: Axes = "base",
         arguments: str | Sequence[str] = (),
         payload_frame: str | None = None,
         wrench_frame: str | None = None,
@@ -182,6 +184,8 @@ class Robot(Dynamics, Kinematics, Influences, Derivatives, Variations, Fixed):
         It takes the arguments that any of them takes, in the order q, qd, qdd, tau, and returns a
         tuple of their results (of one quantity: its result); ``out=`` takes such a tuple.
 
+        ``frame`` and ``axes`` are those of all of the quantities that depend on a frame.
+
         ``arguments`` names what it takes besides, in the order payload, gravity, parameters,
         wrench, point: each goes to those of the quantities that depend on it. No payload is checked
         here.
@@ -190,8 +194,9 @@ class Robot(Dynamics, Kinematics, Influences, Derivatives, Variations, Fixed):
             raise MethodError("function() takes the names of quantities, at least one")
         names = as_names("arguments", arguments)
         check_arguments(quantities, names, payload_frame, wrench_frame)
-        tasks = (Task.with_given(x, names, payload_frame, wrench_frame) for x in quantities)
-        return self._do(*tasks)
+        check_frame(quantities, frame, axes)
+        options = names, payload_frame, wrench_frame, frame, axes
+        return self._do(*(Task.with_given(quantity, *options) for quantity in quantities))
 
     def _asked(
         self,

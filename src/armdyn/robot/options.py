@@ -9,7 +9,7 @@ import numpy as np
 
 from armdyn.algorithms import catalogue
 from armdyn.errors import MethodError, as_names, shorten, unknown, warn
-from armdyn.quantities import AXES, find, given_to
+from armdyn.quantities import check_axes, find, given_to
 from armdyn.quantities.tasks import Task, check_arguments
 from armdyn.robot.compiled import Axes
 
@@ -34,9 +34,7 @@ def checked(task: Task) -> Task:
         value = getattr(task, option)
         if value is not None and not isinstance(value, str):
             raise MethodError(f"method and frame are names, not {option}={shorten(value)}")
-    if not isinstance(task.axes, str) or task.axes not in AXES:
-        expected = " or ".join(map(repr, AXES))
-        raise MethodError(f"axes is {shorten(task.axes)}; expected {expected}")
+    check_axes(task.axes)
     return task._replace(
         method=task.method and str(task.method),
         frame=task.frame and str(task.frame),
