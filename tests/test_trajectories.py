@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import armdyn
 from armdyn import ArmdynError, ShapeError, trajectories
 
 START, END = np.array([0.3, -1.0, 2.0]), np.array([1.0, 0.5, 2.0])
@@ -116,3 +117,32 @@ def test_what_is_refused_is_named_and_shown(case):
     with pytest.raises(ArmdynError, match=message):
         call()
     assert issubclass(ShapeError, ArmdynError)
+
+
+# Drawn ----------------------------------------------------------------------------------------
+
+
+def test_plot_shows_the_motion_and_the_limits_of_the_arm(tmp_path):
+    pytest.importorskip("matplotlib")
+    robot = armdyn.load("panda")
+    motion = trajectories.quintic(np.full(7, -0.5), np.full(7, -1.0), 2.0)
+    figure = motion.plot(tmp_path / "motion.svg", robot)
+    assert (tmp_path / "motion.svg").stat().st_size > 10_000
+    titles = ["position [rad]", "speed [rad/s]", "acceleration [rad/s^2]"]
+    assert [axes.get_title("left") for axes in figure.axes] == titles
+    lines = [axes.lines for axes in figure.axes]
+    for axes, values in zip(lines, motion(np.linspace(0, 2.0, 1001)), strict=True):
+        np.testing.assert_array_equal(axes[3].get_ydata(), values[:, 3])
+    assert [len(axes) for axes in lines] == [7 * 3, 7 * 3, 7]
+    assert {line.get_ydata()[0] for line in lines[0][7:]} == set(robot.limits.flat)
+    assert {line.get_ydata()[0] for line in lines[1][7:9]} == {2.175, -2.175}
+    assert [text.get_text() for text in figure.legends[0].texts] == list(robot.joint_names)
+
+
+def test_plot_without_an_arm_and_of_a_batch():
+    pytest.importorskip("matplotlib")
+    assert [len(axes.lines) for axes in MADE["triangular"].plot().axes] == [3, 3, 3]
+    many = trajectories.quintic(np.zeros((5, 2)), np.ones((5, 2)), 1.0).plot()
+    assert len(many.axes[0].collections) == 4  # two bands for each joint
+    with pytest.raises(ShapeError, match="expected a Robot of 3 joints"):
+        MADE["quintic"].plot(robot=armdyn.load("two_link"))

@@ -315,9 +315,9 @@ def check_axes(axes: object) -> None:
     """Refuse axes that are not one of AXES."""
     if not isinstance(axes, str) or axes not in AXES:
         raise MethodError(
-            f"axes is {shorten(axes)}; expected {' or '.join(map(repr, AXES))}: 'base' has the axes "
-            "of the base (Pinocchio's LOCAL_WORLD_ALIGNED), 'frame' those of the frame (its LOCAL); "
-            "its WORLD is not offered"
+            f"axes is {shorten(axes)}; expected {' or '.join(map(repr, AXES))}: 'base' has the "
+            "axes of the base (Pinocchio's LOCAL_WORLD_ALIGNED), 'frame' those of the frame (its "
+            "LOCAL); its WORLD is not offered"
         )
 
 

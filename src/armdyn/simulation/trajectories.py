@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -15,6 +17,9 @@ from numpy.typing import ArrayLike
 from armdyn.engine.calls import real_array
 from armdyn.errors import ShapeError, SimulationError, shorten
 from armdyn.simulation.arguments import finite, positive
+
+if TYPE_CHECKING:
+    from armdyn.robot import Robot
 
 Arrays = tuple[np.ndarray, np.ndarray, np.ndarray]
 Profile = Callable[[np.ndarray], Arrays]  # t / duration in [0, 1] -> s and its two derivatives
@@ -46,6 +51,19 @@ class Trajectory:
 
         speed = along(np.where(moving, sd / self.duration, 0.0))
         return self.start + along(s), speed, along(np.where(moving, sdd / self.duration**2, 0.0))
+
+    def plot(self, path: str | Path | None = None, robot: Robot | None = None) -> Any:
+        """A figure of positions, speeds and accelerations over time.
+
+        Needs matplotlib (``armdyn[plot]``).
+
+        Args:
+            path: where to save it, if anywhere; the suffix chooses the format.
+            robot: the arm, for joint names, units, and limits as dashed lines.
+        """
+        from armdyn.simulation.motion_figure import draw_trajectory
+
+        return draw_trajectory(self, path, robot)
 
     def __repr__(self) -> str:
         return f"Trajectory({self.name!r}, {self.start.shape[-1]} joints, {self.duration:.4g} s)"
