@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import armdyn
-from armdyn import ArmdynError, Chain, MethodError, ModelError, Robot, ShapeError
+from armdyn import ArmdynError, Chain, MethodError, ModelError, Robot, ShapeError, engine
 from armdyn.chain import Frame
 from armdyn.chain.pose import Pose
 from armdyn.program import tape
@@ -287,6 +287,63 @@ def test_no_program_is_traced_twice(quantity, monkeypatch):
     function(*np.zeros((len(function.arguments), 2, 3)))
     texts = [str(program) for program in traced]
     assert len(texts) == len(set(texts)) > 1
+
+
+# Compiled before it is needed ---------------------------------------------------------------------
+
+
+@pytest.fixture
+def compiled(monkeypatch):
+    """The kernels that are compiled or loaded while a test runs."""
+    found, make = [], engine.Code.__call__
+    monkeypatch.setattr(
+        engine.Code, "__call__", lambda *given: found.append(given[1:]) or make(*given)
+    )
+    return found
+
+
+@pytest.mark.parametrize(
+    "quantity, options",
+    [
+        ("inverse_dynamics", {}),
+        ("inverse_dynamics", {"friction": True, "payload": [1.0] + [0.0] * 9}),
+        ("jacobian", {"frame": "link2", "axes": "frame"}),
+        ("mass_matrix", {"method": "crba"}),
+        ("energy", {"gravity": [0.0, 0.0, -1.62]}),
+    ],
+)
+def test_after_a_warm_up_no_call_compiles(quantity, options, compiled):
+    robot = Robot(ROBOT.chain)  # which has compiled nothing yet
+    assert robot.warm_up(quantity, batch=True, **options) is None
+    assert set(compiled) == {("single", "float64"), ("batch", "float64")}
+    count, state = len(compiled), states(quantity) if quantity in SHAPES else states("bias")
+    for batch in ((), (1,), (2,), (3,), (100,)):
+        getattr(robot, quantity)(*(np.broadcast_to(x, (*batch, N)) for x in state), **options)
+    assert len(compiled) == count
+
+
+def test_a_warm_up_compiles_what_it_is_asked_for(compiled):
+    robot = Robot(ROBOT.chain)
+    robot.warm_up("gravity", "bias")
+    assert compiled == [("single", "float64")] * 2
+    robot.gravity(np.zeros((3, N)))
+    assert compiled[2:] == [("batch", "float64")]
+    robot.warm_up("mass_matrix", batch=200_000)
+    assert [kind for kind, _ in compiled[3:]] in (["single", "stream"], ["single", "batch"])
+
+
+@pytest.mark.parametrize(
+    "given, options, said",
+    [
+        ((), {}, "warm_up.. takes the names of quantities, at least one"),
+        (("gravty",), {}, "no quantity 'gravty'; did you mean 'gravity'"),
+        (("gravity",), {"batch": -1}, "batch is -1; expected a whole number"),
+        (("gravity",), {"method": "x"}, "no method 'x'"),
+    ],
+)
+def test_a_warm_up_of_nothing_is_refused(given, options, said):
+    with pytest.raises(MethodError, match=said):
+        ROBOT.warm_up(*given, **options)
 
 
 # What does not change -----------------------------------------------------------------------------

@@ -12,8 +12,9 @@ from armdyn.algorithms import catalogue
 from armdyn.chain import Chain
 from armdyn.chain.minimal import MinimalParameters
 from armdyn.engine import function as compiled_function
+from armdyn.engine.calls import SINGLY
 from armdyn.engine.payloads import Check, Payloads
-from armdyn.errors import MethodError, as_names
+from armdyn.errors import MethodError, as_names, whole_number
 from armdyn.quantities import find
 from armdyn.quantities.tasks import Task, cheapest, check_arguments, check_frame, program_cost
 from armdyn.quantities.users import refusal
@@ -197,6 +198,33 @@ class Robot(Dynamics, Kinematics, Influences, Derivatives, Variations, Fixed):
         check_frame(quantities, frame, axes)
         options = names, payload_frame, wrench_frame, frame, axes
         return self._do(*(Task.with_given(quantity, *options) for quantity in quantities))
+
+    def warm_up(self, *quantities: str, batch: bool | int = False, **options: Any) -> None:
+        """Compile quantities now, so that later calls in a control loop do not.
+
+        Each function is called once, for one float64 state at zero. The code comes from the disk
+        cache if it is there.
+
+        Args:
+            quantities: names, for example ``"inverse_dynamics"``.
+            batch: whether to compile the kernel for batches, too: True, or the number of states,
+                where results of that many do not fit into the caches.
+            options: those of the later calls, such as ``frame="tool0"``, ``friction=True`` or
+                ``payload=load``. Other options need another ``warm_up``.
+
+        Raises:
+            MethodError: for an unknown quantity, or an option that it does not have.
+        """
+        if not quantities:
+            raise MethodError("warm_up() takes the names of quantities, at least one")
+        states: list[tuple[int, ...]] = [()]
+        if batch:
+            least = SINGLY + 1
+            states += [(least if batch is True else whole_number("batch", batch, MethodError),)]
+        for quantity in quantities:
+            for size in states:
+                zeros = [np.zeros((*size, self.n)) for _ in find(quantity).arguments]
+                getattr(self, quantity)(*zeros, **options)
 
     def _asked(
         self,
