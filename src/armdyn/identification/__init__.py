@@ -110,7 +110,7 @@ def identify(
                 f"cutoff is {shorten(cutoff)}; expected a frequency [Hz], None or 'auto'"
             )
         moving = all(log.qd is not None and log.qdd is not None for log in given)
-        quick = partial(quick_fit, method=method, prior=prior, weight=weight)
+        quick = partial(quick_fit, method=method, prior=prior, weight=weight, payload=payload)
         cutoff = None if moving else choose_cutoff(at, quick)
     found = at(cutoff)
     if not payload:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from armdyn.errors import IdentificationError
-from armdyn.identification.consistent import Bodies, Problem
+from armdyn.identification.consistent import ROUGHLY, Bodies, Problem
 from armdyn.identification.fit import deviations, equations
 from armdyn.identification.moments import Moments
 
@@ -48,7 +48,7 @@ def choose_weight(moments: Moments, weights: np.ndarray, bodies: Bodies) -> floa
     """
     pairs = list(folds(moments))
     solved = [equations(kept, weights) for kept, _ in pairs]
-    problems = [Problem(each.R, each.rho, moments.origin, bodies) for each in solved]
+    problems = [Problem(each.R, each.rho, moments.origin, bodies, ROUGHLY) for each in solved]
     heaviest = [WEIGHTS[0] * rows_of(kept) for kept, _ in pairs]
     z = [each.approach(weight) for each, weight in zip(problems, heaviest, strict=True)]
     errors: list[list[float]] = []

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
@@ -34,6 +34,9 @@ UNITS = {  # of a revolute joint, of a prismatic one
     "coulomb": ("N m", "N"),
     "offset": ("N m", "N"),
 }
+
+
+_minimal = lru_cache(maxsize=16)(MinimalParameters)  # for all Columns of the same chain
 
 
 @dataclass(frozen=True)
@@ -64,7 +67,7 @@ class Columns:
     @cached_property
     def minimal(self) -> MinimalParameters:
         """The arm's minimal parameters."""
-        return MinimalParameters(self.chain)
+        return _minimal(self.chain)
 
     @property
     def count(self) -> int:

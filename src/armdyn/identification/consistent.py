@@ -21,7 +21,8 @@ import numpy as np
 
 SMALLER = 1e-3
 STEPS = 1000  # of Newton's method, at one weight
-CONVERGED = 1e-10  # of the objective: a step that promises less is not made
+CONVERGED = 1e-10  # of the objective: a step that promises less is not made,
+ROUGHLY = 1e-6  # and where the errors of fits are compared
 LIGHTER = 3.0  # times, from one weight to the next on the way from the prior
 NEARER = 0.95  # of the way to the edge of the cone that a step may go
 INSIDE = 1e-3  # of the largest eigenvalue: the least of a prior that is moved inside the cone
@@ -128,10 +129,17 @@ class Solution(NamedTuple):
 
 
 class Problem:
-    """The objective of one set of data."""
+    """The objective of one set of data; its minima are found to ``converged``, of the objective."""
 
-    def __init__(self, R: np.ndarray, rho: np.ndarray, origin: np.ndarray, bodies: Bodies) -> None:
-        self.bodies = bodies
+    def __init__(
+        self,
+        R: np.ndarray,
+        rho: np.ndarray,
+        origin: np.ndarray,
+        bodies: Bodies,
+        converged: float = CONVERGED,
+    ) -> None:
+        self.bodies, self.converged = bodies, converged
         self.RM = R @ bodies.matrix
         self.target = rho - R @ (bodies.constant - origin)
         norms = np.linalg.norm(self.RM, axis=0)
@@ -144,7 +152,7 @@ class Problem:
         value, L = self._value(weight, z)
         for _ in range(STEPS):
             step, gain = _least_squares(*self._linear(weight, z, L))
-            if gain <= CONVERGED * max(abs(value), weight):
+            if gain <= self.converged * max(abs(value), weight):
                 break
             room = NEARER * self._room(z, L, step)
             tried = {length: self._value(weight, z + length * step) for length in [min(1.0, room)]}

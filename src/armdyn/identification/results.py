@@ -17,10 +17,11 @@ from armdyn.errors import IdentificationError, shorten, unknown, warn
 from armdyn.identification import choices, priors
 from armdyn.identification.blas import one_thread
 from armdyn.identification.columns import Columns
-from armdyn.identification.consistent import Bodies, Problem, Solution, triangle
+from armdyn.identification.consistent import ROUGHLY, Bodies, Problem, Solution, triangle
 from armdyn.identification.fit import (
     METHODS,
     UNFELT,
+    Equations,
     LeastSquares,
     Undetermined,
     condition,
@@ -192,9 +193,11 @@ def fit(
     )
 
 
-def quick_fit(moments: Moments, method: str, prior: Any, weight: Any) -> np.ndarray:
+def quick_fit(moments: Moments, method: str, prior: Any, weight: Any, payload: bool) -> np.ndarray:
     """Theta of a fit with a weight that suits most records, if none is given; nothing else."""
     chain = priors.prior_of(moments, prior)
+    if payload:
+        return _least_squares_load(moments, method).theta
     before = _given(moments.columns, chain)
     plain = least_squares(moments, before, method)
     if chain is None:
@@ -202,7 +205,7 @@ def quick_fit(moments: Moments, method: str, prior: Any, weight: Any) -> np.ndar
     bodies, _ = priors.links(moments, chain)
     solved = plain.equations
     chosen = choices.UNTRIED if isinstance(weight, str) else float(weight)
-    problem = Problem(solved.R, solved.rho, moments.origin, bodies)
+    problem = Problem(solved.R, solved.rho, moments.origin, bodies, ROUGHLY)
     return _minimum(problem, chosen, moments).theta
 
 
@@ -329,11 +332,20 @@ def _robot(moments: Moments, theta: np.ndarray, ten: np.ndarray) -> tuple[Robot,
 # A payload ----------------------------------------------------------------------------------------
 
 
-def _fit_payload(moments: Moments, method: str, possible: bool, weight: Any) -> Identification:
-    """A body at the tip; the arm, its friction and its rotors are the robot's."""
-    columns, chain = moments.columns, moments.columns.chain
-    B = priors.load_columns(columns)
-    weights, before = (moments.rows.sum(axis=0) > 0).astype(float), columns.given
+class _Load(NamedTuple):
+    """The ten parameters of a body at the tip by least squares, and the equations behind them."""
+
+    ten: np.ndarray
+    theta: np.ndarray  # of the arm with it
+    weights: np.ndarray  # of the joints, by the errors that it leaves
+    solved: Equations
+    size: np.ndarray  # (10,): makes the columns of R B one; 0 where there is no torque
+
+
+def _least_squares_load(moments: Moments, method: str) -> _Load:
+    columns = moments.columns
+    B, before = priors.load_columns(columns), columns.given
+    weights = (moments.rows.sum(axis=0) > 0).astype(float)
     for _ in range({"ols": 1, "wls": 2, "irls": 20}[method]):
         solved = equations(moments, weights)
         target = solved.rho - solved.R @ (before - moments.origin)
@@ -342,8 +354,17 @@ def _fit_payload(moments: Moments, method: str, possible: bool, weight: Any) -> 
         felt = norms > UNFELT * norms.max()
         size = np.divide(1.0, norms, out=np.zeros_like(norms), where=felt)
         ten = size * np.linalg.lstsq(RB * size, target, rcond=1e-7)[0]
-        sigma = deviations(moments, before + B @ ten)
-        weights = np.where(weights > 0, 1 / sigma**2, 0.0)
+        theta = before + B @ ten
+        weights = np.where(weights > 0, 1 / deviations(moments, theta) ** 2, 0.0)
+    return _Load(ten, theta, weights, solved, size)
+
+
+def _fit_payload(moments: Moments, method: str, possible: bool, weight: Any) -> Identification:
+    """A body at the tip; the arm, its friction and its rotors are the robot's."""
+    columns, chain = moments.columns, moments.columns.chain
+    B, before = priors.load_columns(columns), columns.given
+    ten, _, weights, solved, size = _least_squares_load(moments, method)
+    RB = solved.R @ B
     bodies, chosen = priors.load(columns, float(ten[0])), 0.0
     bread = size[:, None] * np.linalg.pinv(RB * size, rcond=1e-7)
     bread = bread @ bread.T
