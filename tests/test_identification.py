@@ -255,7 +255,61 @@ def test_what_a_planar_arm_cannot_tell_of_a_payload_is_named():
     assert values["payload m"].value == pytest.approx(0.7, abs=1e-6)
     assert values["payload mcx"].value == pytest.approx(0.07, abs=1e-6)
     assert np.isinf(values["payload mcz"].deviation)
-    assert any("no torque was felt of payload mcz" in note for note in found.notes)
+    (why,) = [note for note in found.notes if note.startswith("not identifiable from these logs")]
+    assert "+- inf): payload mcz" in why and why.endswith("(no effect on the torque)")
+    assert str(found).endswith(why)
+
+
+# What is said of it -------------------------------------------------------------------------------
+
+
+def test_infinite_deviations_are_explained():
+    """Link and rotor about one axis: only their sum acts, unless another joint tilts it."""
+    found = armdyn.identify(armdyn.load("ur5"), recorded(armdyn.load("ur5")))
+    (why,) = [note for note in found.notes if "+- inf" in note]
+    assert why.startswith(
+        "not identifiable from these logs (+- inf): U33_1 with rotor_1, U33_2 with"
+    )
+    assert "link and rotor inertia about one axis" in why
+    named = {name for name in why.replace(",", "").split() if "_" in name}
+    infinite = {each.name for each in found.parameters if np.isinf(each.deviation)}
+    assert named == infinite and str(found).endswith(why)
+
+
+def test_a_joint_that_stands_still_is_named_in_the_explanation():
+    log = recorded(LINK2, 500)
+    q, qd, qdd = (x * [1, 0] for x in (log.q, log.qd, log.qdd))
+    tau = LINK2.inverse_dynamics(q, qd, qdd)
+    found = armdyn.identify(LINK2, Log(log.t, q, tau, qd, qdd), rest=0)
+    (why,) = [note for note in found.notes if "+- inf" in note]
+    groups = why.partition(": ")[2]
+    assert "viscous_2, coulomb_2" in groups.replace(" (no effect on the torque)", "")
+    infinite = [each.name for each in found.parameters if np.isinf(each.deviation)]
+    assert all(name in groups for name in infinite)
+
+
+@pytest.mark.parametrize("bias, warned", [(0.0, False), (5.0, True)])
+def test_offsets_are_noted_beyond_their_noise_alone(bias, warned):
+    """The arm has no friction, so that any offset exceeds it."""
+    smooth = LINK2.with_friction(0.0, 0.0)
+    for seed in range(3):
+        log = recorded(smooth, 2000, seed, noise=0.02)
+        log = dataclasses.replace(log, tau=log.tau + [bias, 0.0])
+        notes = [note for note in armdyn.identify(smooth, log).notes if "sensor bias" in note]
+        assert [LINK2.joint_names[0] in note for note in notes] == [True] * warned
+
+
+def test_progress_is_told_to_a_function_and_shown_on_terminals_alone(capsys):
+    news = []
+    log = dataclasses.replace(recorded(LINK2, 3000), qd=None, qdd=None)
+    armdyn.identify(LINK2, log, progress=lambda *given: news.append(given))
+    assert [said for said, *_ in news[:3]] == ["cutoff 3 Hz", "cutoff 5 Hz", "cutoff 10 Hz"]
+    assert all(0 <= done < total for _, done, total in news)
+    assert ("weight of the prior", 0, 45) in news
+    armdyn.identify(LINK2, log)
+    assert capsys.readouterr() == ("", "")
+    with pytest.raises(IdentificationError, match="progress is 3; expected True, or a function"):
+        armdyn.identify(LINK2, log, progress=3)
 
 
 # What is refused ----------------------------------------------------------------------------------

@@ -151,7 +151,7 @@ def settings(total: Moments) -> dict[str, Any]:
 def part_of(robot: Robot, log: Log, name: str, options: dict[str, Any]) -> Moments:
     """The moments of a part; what is not settled yet is chosen as ``armdyn.identify`` does."""
     if "auto" in (str(options["cutoff"]), str(options["rest"])):
-        options = settings(identify(robot, log, **options).moments)
+        options = settings(identify(robot, log, **options, progress=None).moments)
     found = moments(robot, log, **options)
     return replace(found, notes=(*found.notes, name))
 

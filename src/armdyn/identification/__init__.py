@@ -6,23 +6,25 @@ import os
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import lru_cache, partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from armdyn.errors import IdentificationError, shorten, warn
+from armdyn.errors import IdentificationError, cut, shorten, warn
 from armdyn.identification.blas import one_thread
-from armdyn.identification.choices import choose_cutoff
+from armdyn.identification.choices import Tell, choose_cutoff, silent
 from armdyn.identification.columns import Columns, UserColumn
 from armdyn.identification.fit import least_squares
 from armdyn.identification.logs import Log as Log
 from armdyn.identification.moments import Moments as Moments
 from armdyn.identification.moments import moments, named
 from armdyn.identification.results import Identification as Identification
-from armdyn.identification.results import quick_fit
+from armdyn.identification.results import fit, quick_fit
 from armdyn.identification.rows import motions_of
 from armdyn.identification.units import doubts
+from armdyn.output.progress import told
 from armdyn.robot import Robot
 
 SLOW = 0.05  # of a joint's fastest speed: it is at rest
@@ -30,8 +32,7 @@ WINDOW = 0.1  # s, over which a speed is measured where the log has none
 PASSES = 2  # over the logs, at most, after the first
 ROUNDING = 1e-10  # of the parameters, that moments may cost: more, and the logs are read again
 
-Path = str | os.PathLike[str]
-Logs = Log | Path | Iterable[Log | Path]
+Logs = Log | str | os.PathLike[str] | Iterable[Log | str | os.PathLike[str]]
 
 
 @one_thread()
@@ -50,6 +51,7 @@ def identify(
     columns: Mapping[str, UserColumn] | Iterable[UserColumn] = (),
     rest: ArrayLike | str = "auto",
     method: str = "wls",
+    progress: bool | Tell | None = True,
 ) -> Identification:
     """The parameters of an arm from logs of its motion.
 
@@ -72,54 +74,56 @@ def identify(
             is in motion [rad/s or m/s], a number or (n,); "auto": 5 % of its fastest, where
             friction is sought.
         method: how the joints' errors count, "ols", "wls" or "irls": see ``Moments.fit``.
+        progress: True shows a bar on stderr if that is a terminal; a function is called with the
+            current step in words, the steps done, and all steps; None is silent.
 
     Raises:
         IdentificationError: if the logs do not suit the arm, or say too little.
     """
     if not isinstance(robot, Robot):
         raise TypeError(f"identify takes a Robot, not {type(robot).__name__}; see armdyn.load")
-    given = [log.for_joints(robot.joint_names) for log in _logs("logs", logs)]
-    behind = None if instruments is None else _logs("instruments", instruments)
-    user = named(columns)
-    if isinstance(rest, str):
-        if rest != "auto":
-            raise IdentificationError(f"rest is {shorten(rest)}; expected a speed or 'auto'")
-        rest = SLOW * np.max([fastest(log) for log in given], axis=0) if friction else 0.0
-    asked: dict[str, Any] = {
-        "friction": friction,
-        "rotors": rotors,
-        "offsets": offsets,
-        "columns": user,
-        "instruments": behind,
-        "rest": rest,
-    }
-    known = Columns.of(robot.chain, friction, rotors, offsets, user).given
-    rows, sought = sum(len(log.t) for log in given), 10 if payload else len(known)
-    if rows < sought:
+    if isinstance(cutoff, str) and cutoff != "auto":
         raise IdentificationError(
-            f"{rows} rows for {sought} parameters; expected more rows than parameters"
+            f"cutoff is {shorten(cutoff)}; expected a frequency [Hz], None or 'auto'"
         )
-
-    @lru_cache(maxsize=16)
-    def at(frequency: float | None) -> Moments:
-        return moments(robot, given, cutoff=frequency, **asked)
-
-    if isinstance(cutoff, str):
-        if cutoff != "auto":
+    if isinstance(rest, str) and rest != "auto":
+        raise IdentificationError(f"rest is {shorten(rest)}; expected a speed or 'auto'")
+    user = named(columns)
+    known = Columns.of(robot.chain, friction, rotors, offsets, user).given
+    news = "what is done, the steps done, and all steps"
+    with told(progress, "identifying", news, IdentificationError) as tell:
+        tell = tell or silent
+        given = [log.for_joints(robot.joint_names) for log in _logs("logs", logs, tell)]
+        behind = None if instruments is None else _logs("instruments", instruments, tell)
+        rows, sought = sum(len(log.t) for log in given), 10 if payload else len(known)
+        if rows < sought:
             raise IdentificationError(
-                f"cutoff is {shorten(cutoff)}; expected a frequency [Hz], None or 'auto'"
+                f"{rows} rows for {sought} parameters; expected more rows than parameters"
             )
-        moving = all(log.qd is not None and log.qdd is not None for log in given)
-        quick = partial(quick_fit, method=method, prior=prior, weight=weight, payload=payload)
-        cutoff = None if moving else choose_cutoff(at, quick)
-    found = at(cutoff)
-    if not payload:
-        found = _refined(
-            found,
-            known,
-            lambda origin: moments(robot, given, cutoff=cutoff, origin=origin, **asked),
+        if isinstance(rest, str):
+            rest = SLOW * np.max([fastest(log) for log in given], axis=0) if friction else 0.0
+        asked: dict[str, Any] = {"friction": friction, "rotors": rotors, "offsets": offsets}
+        asked |= {"columns": user, "instruments": behind, "rest": rest}
+        at = lru_cache(maxsize=16)(
+            lambda frequency: moments(robot, given, cutoff=frequency, **asked)
         )
-    result = found.fit(method=method, prior=prior, weight=weight, payload=payload)
+        options: dict[str, Any] = {
+            "method": method,
+            "prior": prior,
+            "weight": weight,
+            "payload": payload,
+        }
+        if isinstance(cutoff, str):
+            moving = all(log.qd is not None and log.qdd is not None for log in given)
+            cutoff = None if moving else choose_cutoff(at, partial(quick_fit, **options), tell)
+        found = at(cutoff)
+        if not payload:
+            found = _refined(
+                found,
+                known,
+                lambda origin: moments(robot, given, cutoff=cutoff, origin=origin, **asked),
+            )
+        result = fit(found, **options, tell=tell)
     doubtful = [doubt for log in given for doubt in doubts(robot, motions_of(log, cutoff))]
     for doubt in doubtful:
         warn("%s: %s", robot.name, doubt)
@@ -155,7 +159,7 @@ def _refined(found: Moments, known: np.ndarray, again: Any) -> Moments:
     return found
 
 
-def _logs(what: str, given: Any) -> list[Log]:
+def _logs(what: str, given: Any, tell: Tell) -> list[Log]:
     """The logs of an argument: Logs, or paths of files to read."""
     alone = isinstance(given, Log | str | os.PathLike)
     try:
@@ -170,4 +174,10 @@ def _logs(what: str, given: Any) -> list[Log]:
                 f"{what}: expected a Log, the path of one, or a list of these, not {shorten(log)}; "
                 "armdyn.Log.read reads a file, and armdyn.Log takes arrays"
             )
-    return [log if isinstance(log, Log) else Log.read(log) for log in found]
+    read = []
+    for k, log in enumerate(found):
+        if not isinstance(log, Log):
+            tell(f"reading {cut(Path(log).name)}", k, len(found))
+            log = Log.read(log)
+        read.append(log)
+    return read

@@ -16,6 +16,7 @@ from armdyn.identification.fit import deviations, equations
 from armdyn.identification.moments import Moments
 
 FOLDS = 5
+Tell = Callable[[str, int, int], object]  # is told what is done, the steps done, and all steps
 Fold = tuple[Moments, Moments, np.ndarray]  # kept, left out, parameters of what is kept
 WEIGHTS = 10.0 ** np.arange(2, -7, -1)  # of the prior, for each row of data
 WORSE = 1.5  # times the least error: lighter weights are not tried
@@ -39,7 +40,13 @@ def rows_of(moments: Moments) -> float:
     return float(moments.rows.sum() / moments.rows.shape[1])
 
 
-def choose_weight(moments: Moments, weights: np.ndarray, bodies: Bodies) -> float:
+def silent(what: str, done: int, total: int) -> None:
+    """Tell nobody."""
+
+
+def choose_weight(
+    moments: Moments, weights: np.ndarray, bodies: Bodies, tell: Tell = silent
+) -> float:
     """The weight of the prior, for each row, that predicts what is left out best.
 
     Weights are tried from the heaviest on, until they predict clearly worse. Of those that predict
@@ -55,6 +62,8 @@ def choose_weight(moments: Moments, weights: np.ndarray, bodies: Bodies) -> floa
     for weight in WEIGHTS if pairs else ():
         errors.append([])
         for k, (kept, left) in enumerate(pairs):
+            done = len(pairs) * (len(errors) - 1) + k
+            tell("weight of the prior", done, len(pairs) * len(WEIGHTS))
             found = problems[k].solve(weight * rows_of(kept), z[k])
             z[k] = found.z
             error = (left.squared_errors(found.theta).sum(axis=0) * weights).sum()
@@ -69,7 +78,9 @@ def choose_weight(moments: Moments, weights: np.ndarray, bodies: Bodies) -> floa
 
 
 def choose_cutoff(
-    moments_at: Callable[[float], Moments], fitted: Callable[[Moments], np.ndarray]
+    moments_at: Callable[[float], Moments],
+    fitted: Callable[[Moments], np.ndarray],
+    tell: Tell = silent,
 ) -> float:
     """The cutoff [Hz] whose parameters predict best what is left out; the lowest of about equals.
 
@@ -79,10 +90,12 @@ def choose_cutoff(
     Args:
         moments_at: the moments of the logs at a cutoff.
         fitted: the parameters that suit some moments.
+        tell: is told which cutoff is tried.
     """
     tried: dict[float, list[Fold]] = {}
     trouble: IdentificationError | None = None
-    for cutoff in CUTOFFS:
+    for k, cutoff in enumerate(CUTOFFS):
+        tell(f"cutoff {cutoff:g} Hz", k, len(CUTOFFS))
         try:
             pairs = list(folds(moments_at(cutoff)))
             found = [(kept, left, fitted(kept)) for kept, left in pairs]

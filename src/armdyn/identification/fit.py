@@ -9,6 +9,7 @@ coloured, and rows are not independent.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -277,6 +278,21 @@ def told_by(B: np.ndarray, names: list[str]) -> Undetermined:
         tuple(name for name, here, lone in pairs if here and not lone),
         tuple(name for name, _, lone in pairs if lone),
     )
+
+
+def related(R: np.ndarray, names: Sequence[str], some: np.ndarray) -> list[tuple[str, ...]]:
+    """Those of some parameters that the columns of R leave open only together, in groups."""
+    norms = np.linalg.norm(R, axis=0)
+    felt = norms > UNFELT * norms.max()
+    size = np.divide(1.0, norms, out=np.zeros_like(norms), where=felt)
+    _, s, Vt = np.linalg.svd(R * size, full_matrices=True)
+    free = Vt[int((s > np.sqrt(RESOLVED) / 10 * s[0]).sum()) :, some]
+    linked = (np.abs(free.T @ free) > INVOLVED) | np.eye(free.shape[1], dtype=bool)
+    for _ in range(len(linked).bit_length()):
+        linked = linked @ linked  # as far as links lead
+    groups = sorted({tuple(np.flatnonzero(row).tolist()) for row in linked})
+    chosen = [name for name, here in zip(names, some.tolist(), strict=True) if here]
+    return [tuple(chosen[k] for k in group) for group in groups]
 
 
 def natural_names(moments: Moments) -> list[str]:

@@ -13,7 +13,7 @@ import numpy as np
 from armdyn.chain import Chain
 from armdyn.chain.inertia import NAMES, Inertia
 from armdyn.chain.parts import Link
-from armdyn.errors import IdentificationError, shorten, unknown, warn
+from armdyn.errors import IdentificationError, listed, shorten, unknown, warn
 from armdyn.identification import choices, priors
 from armdyn.identification.blas import one_thread
 from armdyn.identification.columns import Columns
@@ -28,6 +28,7 @@ from armdyn.identification.fit import (
     deviations,
     equations,
     least_squares,
+    related,
     sandwich,
     told_by,
     undetermined,
@@ -38,7 +39,14 @@ from armdyn.identification.validation import Validation, validate
 from armdyn.robot import Robot
 
 STEEP = 1e-6  # of the objective: it is no minimum where a step promises more
-NEGLIGIBLE = 1e-6  # of a joint's torque: an offset that is not worth a word
+NEGLIGIBLE = 1e-6  # of a joint's torque: an offset that is not worth a word,
+SIGNIFICANT = 3.0  # nor one of fewer standard deviations
+UNIDENTIFIED = "not identifiable from these logs"
+ONLY_TOGETHER = (
+    "the torque depends only on a combination of them, as it does on link and rotor inertia about "
+    "one axis"
+)
+NO_EFFECT = "no effect on the torque"
 TEN_UNITS = ("kg", *["kg m"] * 3, *["kg m^2"] * 6)
 
 
@@ -99,7 +107,9 @@ class Identification:
         )
 
     def __str__(self) -> str:
-        return "\n".join(map(str, self.parameters))
+        """The parameters, and why some standard deviations are infinite."""
+        why = [note for note in self.notes if note.startswith(f"{UNIDENTIFIED} (+- inf)")]
+        return "\n".join([*map(str, self.parameters), *why])
 
     def validate(self, log: Log | str | os.PathLike[str]) -> Validation:
         """How well the parameters predict another log, or the file of one.
@@ -156,6 +166,7 @@ def fit(
     prior: Any = "robot",
     weight: Any = "auto",
     payload: bool = False,
+    tell: choices.Tell = choices.silent,
 ) -> Identification:
     """The parameters that suit the moments.
 
@@ -167,12 +178,13 @@ def fit(
             of the moments; another Robot or Chain; None: least squares alone.
         weight: of the prior, for each row; "auto": by cross-validation.
         payload: whether a body at the tip is all that is sought, and all else is held.
+        tell: is told what is done, the steps done, and all steps.
     """
     if not isinstance(method, str) or method not in METHODS:
         raise IdentificationError(unknown("method", method, METHODS))
     chain = priors.prior_of(moments, prior)
     if payload:
-        return _fit_payload(moments, method, chain is not None, weight)
+        return _fit_payload(moments, method, chain is not None, weight, tell)
     before = _given(moments.columns, chain)
     plain = least_squares(moments, before, method)
     bodies, notes = priors.links(moments, chain or moments.columns.chain)
@@ -183,7 +195,7 @@ def fit(
         return _result(moments, plain, before, *free, 0.0, ())
     weights = plain.equations.weights if method != "ols" else _alike(plain)
     solved = equations(moments, weights)
-    chosen = _weight(weight, moments, weights, bodies)
+    chosen = _weight(weight, moments, weights, bodies, tell)
     problem = Problem(solved.R, solved.rho, moments.origin, bodies)
     found = _minimum(problem, chosen, moments)
     theta = _kept(found.theta, before, solved.R)
@@ -220,9 +232,11 @@ def _alike(plain: LeastSquares) -> np.ndarray:
     return np.full(len(plain.sigma), 1 / np.mean(plain.sigma**2))
 
 
-def _weight(weight: Any, moments: Moments, weights: np.ndarray, bodies: Bodies) -> float:
+def _weight(
+    weight: Any, moments: Moments, weights: np.ndarray, bodies: Bodies, tell: choices.Tell
+) -> float:
     if isinstance(weight, str) and weight == "auto":
-        return choices.choose_weight(moments, weights, bodies)
+        return choices.choose_weight(moments, weights, bodies, tell)
     try:
         if not isinstance(weight, bool) and 0 < float(weight) < np.inf:
             return float(weight)
@@ -264,11 +278,11 @@ def _result(
     notes: tuple[str, ...],
 ) -> Identification:
     columns = moments.columns
-    robot, said = _robot(moments, theta, ten)
     sd = np.sqrt(covariance.diagonal())
+    robot, said = _robot(moments, theta, ten, sd)
     rows = zip(columns.names, theta.tolist(), sd.tolist(), columns.units, strict=True)
     told = undetermined(plain.equations)
-    said += _untold(told)
+    said += _unidentified(related(plain.equations.R, columns.names, np.isinf(sd)), told.zero)
     return Identification(
         tuple(Parameter(*row) for row in rows),
         covariance,
@@ -284,12 +298,20 @@ def _result(
     )
 
 
-def _untold(told: Undetermined) -> list[str]:
-    said = f"no torque was felt of {', '.join(told.zero)}; kept as they were"
-    return [said] if told.zero else []
+def _unidentified(groups: list[tuple[str, ...]], zero: tuple[str, ...] = ()) -> list[str]:
+    """Why some standard deviations are infinite, and which parameters of links have no effect."""
+    alone = listed(group[0] for group in groups if len(group) == 1)
+    together = listed(" with ".join(group) for group in groups if len(group) > 1)
+    reasons = (together, ONLY_TOGETHER), (alone, NO_EFFECT)
+    why = [f"{names} ({reason})" for names, reason in reasons if names]
+    found = [f"{UNIDENTIFIED} (+- inf): {'; '.join(why)}"] if why else []
+    kept = f"{UNIDENTIFIED}: {', '.join(zero)} ({NO_EFFECT}); prior values kept"
+    return found + ([kept] if zero else [])
 
 
-def _robot(moments: Moments, theta: np.ndarray, ten: np.ndarray) -> tuple[Robot, list[str]]:
+def _robot(
+    moments: Moments, theta: np.ndarray, ten: np.ndarray, sd: np.ndarray
+) -> tuple[Robot, list[str]]:
     """The arm of these parameters, and what it could not take up, in words."""
     columns, chain, notes = moments.columns, moments.columns.chain, []
     size = moments.rms(np.zeros_like(theta))
@@ -309,11 +331,14 @@ def _robot(moments: Moments, theta: np.ndarray, ten: np.ndarray) -> tuple[Robot,
         if "viscous" in given:
             new["viscous"] = float(given["viscous"][i])
             c = float(given["coulomb"][i])
-            offset = float(given["offset"][i]) if "offset" in given else 0.0
-            if abs(offset) > max(c, NEGLIGIBLE * size[i]):
+            offset, noise = 0.0, 0.0
+            if "offset" in given:
+                offset, noise = float(given["offset"][i]), float(sd[columns.place("offset")][i])
+            if abs(offset) > max(c, NEGLIGIBLE * size[i], SIGNIFICANT * noise):
+                unit = "N m" if joint.kind == "R" else "N"
                 notes.append(
-                    f"joint {shorten(joint.name)}: an offset of {offset:.3g} is more than its "
-                    f"Coulomb friction, {c:.3g}: it is the sensor's, and not in the robot"
+                    f"joint {shorten(joint.name)}: offset {offset:.3g} {unit} exceeds Coulomb "
+                    f"friction ({c:.3g} {unit}): treated as sensor bias, not stored in the robot"
                 )
             offset = offset if abs(offset) <= c else 0.0
             new["coulomb"] = (offset - c, offset + c)
@@ -359,7 +384,9 @@ def _least_squares_load(moments: Moments, method: str) -> _Load:
     return _Load(ten, theta, weights, solved, size)
 
 
-def _fit_payload(moments: Moments, method: str, possible: bool, weight: Any) -> Identification:
+def _fit_payload(
+    moments: Moments, method: str, possible: bool, weight: Any, tell: choices.Tell
+) -> Identification:
     """A body at the tip; the arm, its friction and its rotors are the robot's."""
     columns, chain = moments.columns, moments.columns.chain
     B, before = priors.load_columns(columns), columns.given
@@ -370,7 +397,7 @@ def _fit_payload(moments: Moments, method: str, possible: bool, weight: Any) -> 
     bread = bread @ bread.T
     if possible:
         solved = equations(moments, weights)
-        chosen = _weight(weight, moments, weights, bodies)
+        chosen = _weight(weight, moments, weights, bodies, tell)
         problem = Problem(solved.R, solved.rho, moments.origin, bodies)
         found = _minimum(problem, chosen, moments)
         ten = bodies.ten(found.z)[0]
@@ -382,6 +409,7 @@ def _fit_payload(moments: Moments, method: str, possible: bool, weight: Any) -> 
     names = [f"payload {name}" for name in NAMES["pinocchio"]]
     told = told_by(RB, names)
     sure = np.array([name in told.determined for name in names])
+    groups = related(RB, names, ~sure)
     covariance[~sure] = covariance[:, ~sure] = 0.0
     covariance[~sure, ~sure] = np.inf
     last = chain.links[-1]
@@ -398,7 +426,7 @@ def _fit_payload(moments: Moments, method: str, possible: bool, weight: Any) -> 
         moments.rms(theta),
         condition(RB),
         told,
-        (*moments.notes, *_untold(told)),
+        (*moments.notes, *_unidentified(groups)),
         chosen,
         theta,
         moments,

@@ -24,16 +24,26 @@ def told(
         error: raised for anything else.
     """
     if progress is True:
+        from rich.errors import LiveError
+
         from armdyn.output.report import progress_bar  # takes longer than a short computation
 
-        with progress_bar() as bar:
-            task = bar.add_task(title, total=None)
+        bar = progress_bar()
+        task = bar.add_task(title, total=None)
 
-            def move(*words: Any) -> None:
-                *what, done, total = words
-                bar.update(task, description=(*what, title)[0], completed=done, total=total)
+        def move(*words: Any) -> None:
+            *what, done, total = words
+            bar.update(task, description=(*what, title)[0], completed=done, total=total)
 
+        try:
+            bar.start()
+        except LiveError:  # the user's own bar is shown
+            yield None
+            return
+        try:
             yield move
+        finally:
+            bar.stop()
     elif progress is None or progress is False or callable(progress):
         yield progress or None
     else:

@@ -22,7 +22,7 @@ def robot_with(
 
     @wraps(change)
     def changed(robot: Any, *values: P.args, **named: P.kwargs) -> Robot:
-        return type(robot)(change(robot.chain, *values, **named))  # type: ignore[no-any-return]
+        return type(robot)(change(robot.chain, *values, **named))
 
     changed.__signature__ = signature(change).replace(return_annotation="Robot")  # type: ignore[attr-defined]
     return changed
