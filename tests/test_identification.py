@@ -299,6 +299,18 @@ def test_offsets_are_noted_beyond_their_noise_alone(bias, warned):
         assert [LINK2.joint_names[0] in note for note in notes] == [True] * warned
 
 
+def test_within_a_bar_of_the_users_own_it_runs_without_one(monkeypatch):
+    """As rich before 14.1 has it, where only one may be shown."""
+    from rich.errors import LiveError
+    from rich.progress import Progress
+
+    def start(bar):
+        raise LiveError("Only one live display may be active at once")
+
+    monkeypatch.setattr(Progress, "start", start)
+    armdyn.identify(LINK2, recorded(LINK2, 500))
+
+
 def test_progress_is_told_to_a_function_and_shown_on_terminals_alone(capsys):
     news = []
     log = dataclasses.replace(recorded(LINK2, 3000), qd=None, qdd=None)
