@@ -90,7 +90,7 @@ def identify(
         raise IdentificationError(f"rest is {shorten(rest)}; expected a speed or 'auto'")
     user = named(columns)
     known = Columns.of(robot.chain, friction, rotors, offsets, user).given
-    news = "what is done, the steps done, and all steps"
+    news = "the current step in words, the steps done, and all steps"
     with told(progress, "identifying", news, IdentificationError) as tell:
         tell = tell or silent
         given = [log.for_joints(robot.joint_names) for log in _logs("logs", logs, tell)]

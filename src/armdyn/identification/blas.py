@@ -15,7 +15,7 @@ import numpy as np
 
 from armdyn.engine.forks import free_in_children
 
-PREFIXES, SUFFIXES = ("scipy_", ""), ("64_", "_64", "")  # that builds of OpenBLAS give its names
+PREFIXES, SUFFIXES = ("scipy_", ""), ("64_", "_64", "")  # of names in builds of OpenBLAS
 
 _lock = free_in_children(threading.Lock())
 _held: list[int] = []  # by each user at present, OpenBLAS's threads before the first of them
@@ -24,11 +24,10 @@ _held: list[int] = []  # by each user at present, OpenBLAS's threads before the 
 @cache
 def _openblas() -> tuple[Callable[[int], Any], Callable[[], int]] | None:
     """The functions that set and return the threads of NumPy's OpenBLAS; None: it has another."""
-    linked: Any = (
-        np.linalg
-    )  # its extension module; the system finds names in what that is linked to
-    bundled = (Path(np.__file__).parents[1] / "numpy.libs").glob("*openblas*")  # but not on Windows
-    for file in (linked._umath_linalg.__file__, *map(str, bundled)):
+    # Linux and macOS look names up in all that an extension module is linked to; Windows does not.
+    linked = Path(np.linalg.__file__).parent.glob("_umath_linalg*")
+    bundled = (Path(np.__file__).parents[1] / "numpy.libs").glob("*openblas*")
+    for file in map(str, (*linked, *bundled)):
         try:
             library = ctypes.CDLL(file)
         except OSError:

@@ -16,7 +16,7 @@ from armdyn.identification.fit import deviations, equations
 from armdyn.identification.moments import Moments
 
 FOLDS = 5
-Tell = Callable[[str, int, int], object]  # is told what is done, the steps done, and all steps
+Tell = Callable[[str, int, int], object]  # takes the current step in words, steps done, all steps
 Fold = tuple[Moments, Moments, np.ndarray]  # kept, left out, parameters of what is kept
 WEIGHTS = 10.0 ** np.arange(2, -7, -1)  # of the prior, for each row of data
 WORSE = 1.5  # times the least error: lighter weights are not tried
@@ -90,7 +90,7 @@ def choose_cutoff(
     Args:
         moments_at: the moments of the logs at a cutoff.
         fitted: the parameters that suit some moments.
-        tell: is told which cutoff is tried.
+        tell: called with each cutoff.
     """
     tried: dict[float, list[Fold]] = {}
     trouble: IdentificationError | None = None

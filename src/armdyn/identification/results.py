@@ -178,7 +178,7 @@ def fit(
             of the moments; another Robot or Chain; None: least squares alone.
         weight: of the prior, for each row; "auto": by cross-validation.
         payload: whether a body at the tip is all that is sought, and all else is held.
-        tell: is told what is done, the steps done, and all steps.
+        tell: called with the current step in words, the steps done, and all steps.
     """
     if not isinstance(method, str) or method not in METHODS:
         raise IdentificationError(unknown("method", method, METHODS))
