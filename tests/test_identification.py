@@ -318,7 +318,7 @@ def test_progress_is_told_to_a_function_and_shown_on_terminals_alone(capsys):
     assert [said for said, *_ in news[:3]] == ["cutoff 3 Hz", "cutoff 5 Hz", "cutoff 10 Hz"]
     assert all(0 <= done < total for _, done, total in news)
     assert ("weight of the prior", 0, 45) in news
-    armdyn.identify(LINK2, log)
+    armdyn.identify(LINK2, log, cutoff=10.0, weight=1.0)
     assert capsys.readouterr() == ("", "")
     with pytest.raises(IdentificationError, match="progress is 3; expected True, or a function"):
         armdyn.identify(LINK2, log, progress=3)
@@ -363,9 +363,10 @@ def test_too_few_rows():
 def test_a_path_stands_for_the_log_in_it(tmp_path):
     log, path = recorded(LINK2, 300), tmp_path / "log.npz"
     np.savez(path, t=log.t, q=log.q, tau=log.tau)
-    found = armdyn.identify(LINK2, Log.read(path))
+    options = {"cutoff": 10.0, "weight": 1.0}
+    found = armdyn.identify(LINK2, Log.read(path), **options)
     for given in (path, str(path), [path], [str(path)]):
-        np.testing.assert_array_equal(armdyn.identify(LINK2, given).theta, found.theta)
+        np.testing.assert_array_equal(armdyn.identify(LINK2, given, **options).theta, found.theta)
     np.testing.assert_array_equal(found.validate(path).rms, found.validate(Log.read(path)).rms)
     with pytest.raises(IdentificationError, match="cannot read 'log.csv'"):
         armdyn.identify(LINK2, "log.csv")
