@@ -107,12 +107,7 @@ def identify(
         at = lru_cache(maxsize=16)(
             lambda frequency: moments(robot, given, cutoff=frequency, **asked)
         )
-        options: dict[str, Any] = {
-            "method": method,
-            "prior": prior,
-            "weight": weight,
-            "payload": payload,
-        }
+        options: dict[str, Any] = {"method": method, "prior": prior, "weight": weight}
         if isinstance(cutoff, str):
             moving = all(log.qd is not None and log.qdd is not None for log in given)
             cutoff = None if moving else choose_cutoff(at, partial(quick_fit, **options), tell)
@@ -123,7 +118,7 @@ def identify(
                 known,
                 lambda origin: moments(robot, given, cutoff=cutoff, origin=origin, **asked),
             )
-        result = fit(found, **options, tell=tell)
+        result = fit(found, **options, payload=payload, tell=tell)
     doubtful = [doubt for log in given for doubt in doubts(robot, motions_of(log, cutoff))]
     for doubt in doubtful:
         warn("%s: %s", robot.name, doubt)

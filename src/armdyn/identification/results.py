@@ -21,7 +21,6 @@ from armdyn.identification.consistent import ROUGHLY, Bodies, Problem, Solution,
 from armdyn.identification.fit import (
     METHODS,
     UNFELT,
-    Equations,
     LeastSquares,
     Undetermined,
     condition,
@@ -205,11 +204,9 @@ def fit(
     )
 
 
-def quick_fit(moments: Moments, method: str, prior: Any, weight: Any, payload: bool) -> np.ndarray:
+def quick_fit(moments: Moments, method: str, prior: Any, weight: Any) -> np.ndarray:
     """Theta of a fit with a weight that suits most records, if none is given; nothing else."""
     chain = priors.prior_of(moments, prior)
-    if payload:
-        return _least_squares_load(moments, method).theta
     before = _given(moments.columns, chain)
     plain = least_squares(moments, before, method)
     if chain is None:
@@ -357,20 +354,13 @@ def _robot(
 # A payload ----------------------------------------------------------------------------------------
 
 
-class _Load(NamedTuple):
-    """The ten parameters of a body at the tip by least squares, and the equations behind them."""
-
-    ten: np.ndarray
-    theta: np.ndarray  # of the arm with it
-    weights: np.ndarray  # of the joints, by the errors that it leaves
-    solved: Equations
-    size: np.ndarray  # (10,): makes the columns of R B one; 0 where there is no torque
-
-
-def _least_squares_load(moments: Moments, method: str) -> _Load:
-    columns = moments.columns
-    B, before = priors.load_columns(columns), columns.given
-    weights = (moments.rows.sum(axis=0) > 0).astype(float)
+def _fit_payload(
+    moments: Moments, method: str, possible: bool, weight: Any, tell: choices.Tell
+) -> Identification:
+    """A body at the tip; the arm, its friction and its rotors are the robot's."""
+    columns, chain = moments.columns, moments.columns.chain
+    B = priors.load_columns(columns)
+    weights, before = (moments.rows.sum(axis=0) > 0).astype(float), columns.given
     for _ in range({"ols": 1, "wls": 2, "irls": 20}[method]):
         solved = equations(moments, weights)
         target = solved.rho - solved.R @ (before - moments.origin)
@@ -379,19 +369,8 @@ def _least_squares_load(moments: Moments, method: str) -> _Load:
         felt = norms > UNFELT * norms.max()
         size = np.divide(1.0, norms, out=np.zeros_like(norms), where=felt)
         ten = size * np.linalg.lstsq(RB * size, target, rcond=1e-7)[0]
-        theta = before + B @ ten
-        weights = np.where(weights > 0, 1 / deviations(moments, theta) ** 2, 0.0)
-    return _Load(ten, theta, weights, solved, size)
-
-
-def _fit_payload(
-    moments: Moments, method: str, possible: bool, weight: Any, tell: choices.Tell
-) -> Identification:
-    """A body at the tip; the arm, its friction and its rotors are the robot's."""
-    columns, chain = moments.columns, moments.columns.chain
-    B, before = priors.load_columns(columns), columns.given
-    ten, _, weights, solved, size = _least_squares_load(moments, method)
-    RB = solved.R @ B
+        sigma = deviations(moments, before + B @ ten)
+        weights = np.where(weights > 0, 1 / sigma**2, 0.0)
     bodies, chosen = priors.load(columns, float(ten[0])), 0.0
     bread = size[:, None] * np.linalg.pinv(RB * size, rcond=1e-7)
     bread = bread @ bread.T
