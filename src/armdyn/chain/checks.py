@@ -125,7 +125,12 @@ def massless(chain: Chain) -> list[str]:
     """Links without mass that other links stand on, or all of them: legal, worth a note."""
     if chain.kinematic_only:
         return ["no link has mass: the arm has poses and Jacobians, but no dynamics"]
-    bare = [link.name for link in chain.links if link.inertia.is_zero]
+    bare = [
+        link.name
+        for joint, link in zip(chain.joints, chain.links, strict=True)
+        if link.inertia.is_zero
+        and not link.name.startswith(f"{joint.name} of ")  # between two joints of an MJCF body
+    ]
     return [f"link {shorten(name)} has no mass" for name in bare]
 
 

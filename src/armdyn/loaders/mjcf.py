@@ -1,8 +1,8 @@
 """MJCF: the serial arm in a model that MuJoCo has compiled.
 
 MuJoCo itself reads the text, so that defaults, classes and includes mean what they mean there.
-Bodies become links, hinges and slides joints, sites frames; actuators, contacts, tendons and
-springs have no place in an arm and are noted.
+Bodies become links, hinges and slides joints, sites frames. Notes list what acts on the arm's
+joints and is not read. The mass matrix and the bias force are compared with MuJoCo's own.
 """
 
 from __future__ import annotations
@@ -19,14 +19,19 @@ from armdyn.chain import Chain
 from armdyn.chain.dh import SNAP
 from armdyn.chain.given import choice, snap_angle
 from armdyn.chain.inertia import Inertia
+from armdyn.chain.limits import LARGEST
+from armdyn.chain.parts import assign
 from armdyn.chain.pose import IDENTITY, Pose
-from armdyn.errors import ModelError, cut, listed, shorten
+from armdyn.errors import ModelError, cut, shorten, warn
+from armdyn.loaders.mjcf_drives import Drives, names, unread
+from armdyn.loaders.mjcf_guard import difference
 from armdyn.loaders.serial import to_chain
-from armdyn.loaders.tree import Tree, TreeJoint, TreeLink, bound, choose, rotation
+from armdyn.loaders.tree import Serial, Tree, TreeJoint, TreeLink, bound, choose, rotation
 
 ORIGIN = (0.0, 0.0, 0.0)
 UNNAMED = "MuJoCo Model"  # what MuJoCo calls a model without a name
 TYPES = {0: "floating", 1: "ball", 2: "prismatic", 3: "revolute"}  # as MuJoCo numbers them
+BODIES, JOINTS, SITE = (0, 1), 2, 6  # what equality constraints tie, as MuJoCo numbers it
 
 
 def load(
@@ -50,21 +55,28 @@ def load(
     reader = Reader(_compiled(source))
     tree = reader.tree()
     locked = {} if lock is None else lock
+    serial = choose(tree, base, tip, locked, check)
     if tip is None:  # a body, not the point of it that its joint turns about
-        end = choose(tree, base, None, locked, check).tip
-        tip = reader.bodies.get(end, end)
-    return to_chain(
+        tip = reader.bodies.get(serial.tip, serial.tip)
+    chain = to_chain(
         tree,
         name=reader.name if name is None else name,
         base=base,
         tip=tip,
         lock=locked,
-        gravity=reader.gravity(base) if gravity is None else gravity,
+        gravity=reader.gravity(tree, serial.base, locked) if gravity is None else gravity,
         snap=snap,
         check=check,
-        notes=[*reader.notes()],
+        notes=[*reader.notes(tree, serial)],
         moved=0.0,
     )
+    note = difference(chain, reader, locked, own_gravity=gravity is None)
+    if note and check == "error":
+        raise ModelError(f"{note}; check='warn' loads it all the same")
+    if note:
+        warn("%s: %s", cut(chain.name), note)
+        assign(chain, "notes", (note, *chain.notes))
+    return chain
 
 
 def _compiled(source: str | bytes | Path) -> Any:
@@ -80,7 +92,7 @@ def _compiled(source: str | bytes | Path) -> Any:
             return mujoco.MjModel.from_xml_path(str(source))
         text = source.decode("utf-8-sig") if isinstance(source, bytes) else source
         return mujoco.MjModel.from_xml_string(text)
-    except (ValueError, UnicodeDecodeError) as error:
+    except (ValueError, mujoco.FatalError) as error:
         raise ModelError(f"MuJoCo cannot read it: {cut(' '.join(str(error).split()))}") from None
 
 
@@ -89,16 +101,47 @@ class Reader:
 
     Attributes:
         name: of the model.
+        links: the names of its bodies.
+        joints: the names of its joints.
         bodies: the body that each link belongs to which stands where a joint is, away from the
             body's own origin.
+        drives: its motors, tendons and dampers.
     """
 
     def __init__(self, model: Any) -> None:
         self.model = model
         name = model.names.partition(b"\0")[0].decode(errors="replace")
         self.name = name if name not in ("", UNNAMED) else "robot"
+        self.drives = Drives(model)
         self.bodies: dict[str, str] = {}
-        self.links = [self._name("body", i) for i in range(model.nbody)]
+        bodies, joints, self.sites = (names(model, kind) for kind in ("body", "jnt", "site"))
+        self.taken_links, self.taken_joints = {*bodies, *self.sites}, set(joints)
+        self.links = [name or self._new_link(f"body{i}") for i, name in enumerate(bodies)]
+        self.joints = [name or self._new_joint(f"joint{i}") for i, name in enumerate(joints)]
+        self._check_sizes()
+
+    def _new_link(self, name: str) -> str:
+        return _new(name, self.taken_links)
+
+    def _new_joint(self, name: str) -> str:
+        return _new(name, self.taken_joints)
+
+    def _check_sizes(self) -> None:
+        """Refuse places, masses and inertias so large that nothing can be computed with them."""
+        checked = (
+            *(("body", key, self.links) for key in ("pos", "ipos", "mass", "inertia")),
+            ("jnt", "pos", self.joints),
+            ("site", "pos", self.sites),
+        )
+        for kind, key, named in checked:
+            for name, value in zip(named, getattr(self.model, f"{kind}_{key}"), strict=True):
+                if not np.all(abs(value) <= LARGEST):
+                    raise ModelError(
+                        f"{kind} {shorten(name)}: {key} {shorten(value.tolist())} is too large; "
+                        f"expected at most {LARGEST:g} in size"
+                    )
+        if not (abs(self.model.qpos0) <= LARGEST).all():
+            raise ModelError(f"a joint's ref is too large; expected at most {LARGEST:g}")
 
     def tree(self) -> Tree:
         """All bodies, joints and sites."""
@@ -110,18 +153,15 @@ class Reader:
             links.append(self._link(i))
             joints += self._joints(i, list(places))
         links += [TreeLink(link) for link in self.bodies]
-        taken = {link.name for link in links}
-        for i in range(model.nsite):
-            site, body = self._name("site", i), self.links[model.site_bodyid[i]]
-            site = f"{site} (site)" if site in taken else site
+        for i, site in enumerate(self.sites):
+            body = self.links[model.site_bodyid[i]]
+            if not site or site in self.links:
+                site = self._new_link(f"{site} (site)" if site else f"site{i}")
             pose = _pose(model.site_pos[i], model.site_quat[i])
             links.append(TreeLink(site))
-            joints.append(TreeJoint(f"{site} on {body}", "fixed", body, site, pose))
+            on = self._new_joint(f"{site} on {body}")
+            joints.append(TreeJoint(on, "fixed", body, site, pose))
         return Tree(links, joints)
-
-    def _name(self, kind: str, i: int) -> str:
-        """The name of a body, joint or site; its number where it has none."""
-        return str(getattr(self.model, kind)(i).name or f"{kind}{i}")
 
     def _link(self, i: int) -> TreeLink:
         model = self.model
@@ -134,15 +174,15 @@ class Reader:
         model, body, parent = self.model, self.links[i], self.links[self.model.body_parentid[i]]
         pose = _pose(model.body_pos[i], model.body_quat[i])  # of what comes next in its parent
         for j in places:
-            name, point = self._name("joint", j), Pose.of(np.eye(3), model.jnt_pos[j])
+            name, point = self.joints[j], Pose.of(np.eye(3), model.jnt_pos[j])
             last = j == places[-1] and point == IDENTITY
-            child = body if last else f"{name} of {body}"
+            child = body if last else self._new_link(f"{name} of {body}")
             if not last:
                 self.bodies[child] = body
             yield self._joint(j, name, parent, child, pose @ point)
             parent, pose = child, point.inverse()
         if parent != body:
-            yield TreeJoint(f"{body} on {parent}", "fixed", parent, body, pose)
+            yield TreeJoint(self._new_joint(f"{body} on {parent}"), "fixed", parent, body, pose)
 
     def _joint(self, j: int, name: str, parent: str, child: str, pose: Pose) -> TreeJoint:
         """One joint; MuJoCo's position is ``ref`` where the model starts."""
@@ -157,55 +197,66 @@ class Reader:
 
     def _properties(self, j: int) -> dict[str, Any]:
         """Limits, friction and rotor inertia by the names a chain's joint has for them."""
-        model, d = self.model, self.model.jnt_dofadr[j]
-        loss = float(model.dof_frictionloss[d])
-        found: dict[str, Any] = {
-            "rotor_inertia": float(model.dof_armature[d]),
-            "viscous": float(model.dof_damping[d]),
-            "coulomb": (0.0 - loss, loss),
-            "effort": bound(self._effort(j)),
-        }
-        if model.jnt_limited[j]:
-            found["lower"], found["upper"] = map(bound, model.jnt_range[j].tolist())
+        found = self.drives.properties(j)
+        found["effort"] = bound(found["effort"])
+        if self.model.jnt_limited[j]:
+            found["lower"], found["upper"] = map(bound, self.model.jnt_range[j].tolist())
         return found
 
-    def _effort(self, j: int) -> float:
-        """The torque that a joint's motors can give either way, infinite where nobody says."""
-        model, most = self.model, math.inf
-        if model.jnt_actfrclimited[j]:
-            most = float(np.abs(model.jnt_actfrcrange[j]).min())
-        for k in range(model.nu):
-            drives = model.actuator_trntype[k] == 0 and model.actuator_trnid[k, 0] == j
-            if drives and model.actuator_forcelimited[k]:
-                force = np.abs(model.actuator_forcerange[k]).min()
-                most = min(most, float(force * abs(model.actuator_gear[k, 0])))
-        return most
+    def gravity(self, tree: Tree, base: str, lock: Mapping[str, float]) -> np.ndarray:
+        """The model's, in the axes of a link, with the joints before it where they are locked."""
+        if self.drives.disabled("GRAVITY"):
+            return np.zeros(3)
+        pose, link = IDENTITY, base
+        while link != tree.root:
+            joint = tree.arriving[link]
+            pose, link = joint.at(float(lock.get(joint.name, 0.0))) @ pose, joint.parent
+        return np.array(pose.rotation).T @ self.model.opt.gravity
 
-    def gravity(self, base: str | None) -> np.ndarray:
-        """The model's, in the axes of a link."""
-        import mujoco
+    # What is not read -----------------------------------------------------------------------
 
-        whole = np.array(self.model.opt.gravity)
-        if base is None or base not in self.links:
-            return whole
-        data = mujoco.MjData(self.model)
-        mujoco.mj_kinematics(self.model, data)
-        return data.xmat[self.links.index(base)].reshape(3, 3).T @ whole
+    def notes(self, tree: Tree, serial: Serial) -> Iterator[str]:
+        """What acts on the joints that move and is not read."""
+        moving = {self.joints.index(joint.name): joint.name for joint in serial.moving}
+        order = {joint.name: i for i, joint in enumerate(serial.moving)}
+        carriers = {serial.base: -1}  # the joint that moves each link, -1: none
+        for joint in tree.below(serial.base):
+            carriers[joint.child] = order.get(joint.name, carriers[joint.parent])
+        yield from self.drives.notes(moving)
+        helped = np.flatnonzero(self.model.body_gravcomp)
+        carried = (self.links[i] for i in helped if carriers.get(self.links[i], -1) >= 0)
+        yield from unread("terms of gravity compensation", carried)
+        tied, others = self._equalities(moving, carriers)
+        yield from unread("equality constraints on the joints that move", tied)
+        yield from unread("equality constraints among what is locked", others)
 
-    def notes(self) -> Iterator[str]:
-        """What the model has and an arm has not."""
-        model = self.model
-        springs = [j for j in range(model.njnt) if model.jnt_stiffness[j]]
-        if springs:
-            names = listed(shorten(self._name("joint", j)) for j in springs)
-            yield f"springs of joints are not read: {names}"
-        helped = [i for i in range(model.nbody) if model.body_gravcomp[i]]
-        if helped:
-            names = listed(shorten(self.links[i]) for i in helped)
-            yield f"gravity compensation of bodies is not read: {names}"
-        for what, count in (("equality constraints", model.neq), ("tendons", model.ntendon)):
-            if count:
-                yield f"{count} {what} of the model are not read"
+    def _equalities(
+        self, moving: Mapping[int, str], carriers: Mapping[str, int]
+    ) -> tuple[list[str], list[str]]:
+        """Constraints on moving joints, and others, each by the names of its two ends."""
+        model, given = self.model, names(self.model, "eq")
+        tied, others = [], []
+        for e in np.flatnonzero(model.eq_active0):
+            ends = [int(k) for k in (model.eq_obj1id[e], model.eq_obj2id[e]) if k >= 0]
+            if model.eq_type[e] == JOINTS:
+                shown = [self.joints[j] for j in ends]
+                ties = any(j in moving for j in ends)
+            elif model.eq_type[e] in BODIES:
+                sites = model.eq_objtype[e] == SITE
+                shown = [self.links[model.site_bodyid[k] if sites else k] for k in ends]
+                ties = len({carriers.get(link, -1) for link in shown}) > 1
+            else:
+                shown, ties = [given[e] or f"equality{e}"], True
+            (tied if ties else others).append(" and ".join(shown))
+        return tied, others
+
+
+def _new(name: str, taken: set[str]) -> str:
+    """A name that is not taken yet, and that is taken from now on."""
+    while name in taken:
+        name += "_"
+    taken.add(name)
+    return name
 
 
 def _pose(position: np.ndarray, quaternion: np.ndarray) -> Pose:
