@@ -100,6 +100,7 @@ class File(NamedTuple):
 
     path: str
     snap: float  # the angle within which it was read as a quarter turn [rad]
+    packages: tuple[tuple[str, str], ...] = ()  # names and folders of those given
 
 
 # Making plain data of what was given --------------------------------------------------------

@@ -35,6 +35,20 @@ def add_robot(command: argparse.ArgumentParser, several: bool = False) -> None:
         type=finite,
         help="snap angles to quarter turns [rad] (default: what a .toml file says, else 1e-9)",
     )
+    command.add_argument(
+        "--xacro",
+        metavar="NAME=VALUE",
+        action="append",
+        default=[],
+        help="argument of the macros in a .xacro file",
+    )
+    command.add_argument(
+        "--package",
+        metavar="NAME=FOLDER",
+        action="append",
+        default=[],
+        help="folder of a package, for package:// and $(find NAME)",
+    )
 
 
 def load(arguments: argparse.Namespace, check: str = "error") -> armdyn.Robot:
@@ -51,7 +65,22 @@ def load_one(arguments: argparse.Namespace, source: str, check: str = "error") -
         lock=positions(arguments.lock),
         snap=arguments.snap,
         check=check,  # type: ignore[arg-type]
+        xacro=pairs("--xacro", arguments.xacro, "NAME=VALUE") or None,
+        packages=pairs("--package", arguments.package, "NAME=FOLDER"),
     )
+
+
+def pairs(option: str, given: list[str], form: str) -> dict[str, str]:
+    """Values by name, each given as NAME=VALUE."""
+    found: dict[str, str] = {}
+    for text in given:
+        name, equals, value = text.partition("=")
+        if not (name and equals):
+            raise ModelError(f"{option} takes {form}, not {shorten(text)}")
+        if name in found:
+            raise ModelError(f"{option} is given twice for {shorten(name)}")
+        found[name] = value
+    return found
 
 
 def positions(locks: list[str]) -> dict[str, float]:

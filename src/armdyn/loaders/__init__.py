@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike
 
+    from armdyn.loaders.packages import Packages
+
 MODELS = os.path.join(os.path.dirname(os.path.dirname(__file__)), "models")
 SUFFIXES = (".toml", ".urdf")  # of arms that ship
 XML = (".urdf", ".xacro", ".xml", ".mjcf")
@@ -48,6 +50,8 @@ def load(
     gravity: ArrayLike | None = None,
     snap: float | None = None,
     check: Literal["error", "warn"] = "error",
+    xacro: Mapping[str, Any] | None = None,
+    packages: Mapping[str, str | os.PathLike[str]] | None = None,
 ) -> Robot:
     """A robot from a shipped arm's name, a path, or XML: URDF, MJCF, xacro, TOML, a DH table.
 
@@ -64,11 +68,18 @@ def load(
         snap: a constant angle within ``snap`` [rad] of a quarter turn becomes it; if not given,
             what a .toml file says, else 1e-9.
         check: "error" refuses an arm that could not exist, "warn" only logs it.
+        xacro: arguments of the macros in a .xacro file.
+        packages: folders of packages by name, for ``$(find NAME)`` and ``package://NAME/``, in
+            place of those near the file, in ROS_PACKAGE_PATH and in AMENT_PREFIX_PATH.
 
     Raises:
         ModelError: if the source cannot be read, or describes no physical arm.
     """
+    if isinstance(source, str) and source.startswith("package://"):
+        source = _packages(packages).file(source)
     read = _read(source)
+    if xacro is not None and read.kind != "xacro":
+        raise ModelError(f"{read.label}xacro= gives arguments to a .xacro file; this is none")
     if read.kind in TABLES.values():
         locks = lock is not None and not (isinstance(lock, Mapping) and len(lock) == 0)
         if base is not None or tip is not None or locks:
@@ -79,21 +90,34 @@ def load(
         options: dict[str, Any] = {"gravity": gravity, "snap": snap}
     else:
         options = {"base": base, "tip": tip, "lock": lock, "snap": SNAP if snap is None else snap}
-        options["gravity"] = EARTH if gravity is None and read.kind == "urdf" else gravity
+        options["gravity"] = EARTH if gravity is None and read.kind != "mjcf" else gravity
+    if read.kind == "xacro":
+        options |= {"arguments": xacro, "packages": packages}
     reader = import_module(f"armdyn.loaders.{read.kind}")  # with its parser, when first needed
     try:
         chain: Chain = reader.load(read.text, name=read.name, check=check, **options)
     except ModelError as error:
         raise ModelError(read.label + str(error).removeprefix(read.label)) from None
     if read.kind == "urdf" and read.path:
-        assign(chain, "file", File(read.path, float(options["snap"])))
+        given = _packages(packages).given if packages else {}
+        named = tuple((name, str(folder)) for name, folder in given.items())
+        assign(chain, "file", File(read.path, float(options["snap"]), named))
     return Robot(chain)
+
+
+def _packages(given: Mapping[str, str | os.PathLike[str]] | None) -> Packages:
+    """The packages that can be named without a file."""
+    from pathlib import Path
+
+    from armdyn.loaders.packages import Packages
+
+    return Packages(Path(), given)
 
 
 class Source(NamedTuple):
     """What was read: a text, the name of its arm if it has one, and what messages call it."""
 
-    text: str | bytes | Path  # of MJCF in a file, its path, for it may include others
+    text: str | bytes | Path  # of MJCF or xacro in a file, its path, for it may include others
     name: str | None = None
     kind: str = "urdf"  # of text: the module that reads it
     label: str = ""
@@ -142,9 +166,7 @@ def _read_file(path: Path) -> Source:
     if suffix in TABLES:
         return Source(text, path.stem, TABLES[suffix], label)
     if suffix == ".xacro":
-        from armdyn.loaders.xacro import expanded
-
-        return Source(expanded(path, label), path.stem.partition(".")[0], "urdf", label)
+        return Source(path, path.stem.partition(".")[0], "xacro", label)
     kind = "mjcf" if suffix == ".mjcf" else _kind(text)
     if kind == "mjcf":
         return Source(path, path.stem, kind, label)

@@ -6,17 +6,18 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 from armdyn.errors import ModelError, shorten
+from armdyn.loaders.packages import MANIFEST, Given, Packages
 
 SUBFOLDERS = ("urdf", "robots", "robot", "xacro")  # of a description, beside that of its meshes
-MANIFEST = "package.xml"
 
 
 class Folders:
-    """The folders of a URDF: its own, its package's, and packages that lie beside that."""
+    """The folders of a URDF: its own, its package's, and those of packages that it names."""
 
-    def __init__(self, urdf: Path) -> None:
+    def __init__(self, urdf: Path, given: Given | None = None) -> None:
         self.own = urdf.resolve().parent
         self.package = self._package()
+        self.packages = Packages(self.own, given)
 
     def _package(self) -> Path:
         """The package that the file belongs to; the folder that holds its kind without one."""
@@ -59,7 +60,6 @@ class Folders:
             raise ModelError(f"mesh {shorten(name)} is in no file; expected package:// or a path")
         package, _, inside = rest.partition("/")
         tried = [(self.package, inside), (self.own, rest), (self.own, inside)]
-        beside = self.package.parent / package
-        if package not in ("", ".", "..") and (beside / MANIFEST).is_file():
-            tried.insert(0, (beside.resolve(), inside))
+        if found := self.packages.find(package):
+            tried.insert(0, (found.resolve(), inside))
         return [(folder, folder, file) for folder, file in tried]

@@ -53,7 +53,7 @@ def visuals(chain: Chain) -> Visuals:
             robot = parse(file.read(MAX_BYTES))
     except (OSError, ModelError):
         return Visuals([], [], [f"{shorten(path.name)} cannot be read again for its pictures"])
-    reader = _Reader(Folders(path), _palette(robot), {})
+    reader = _Reader(Folders(path, dict(chain.file.packages)), _palette(robot), {})
     frames = {frame.name: frame for frame in reversed(chain.frames)}
     shapes: list[_Shape] = []
     bare, notes = set(), []
