@@ -49,6 +49,11 @@ def add_robot(command: argparse.ArgumentParser, several: bool = False) -> None:
         default=[],
         help="folder of a package, for package:// and $(find NAME)",
     )
+    command.add_argument(
+        "--untrusted",
+        action="store_true",
+        help="reading in a child process, limited to 10 s and 1 GB",
+    )
 
 
 def load(arguments: argparse.Namespace, check: str = "error") -> armdyn.Robot:
@@ -67,6 +72,7 @@ def load_one(arguments: argparse.Namespace, source: str, check: str = "error") -
         check=check,  # type: ignore[arg-type]
         xacro=pairs("--xacro", arguments.xacro, "NAME=VALUE") or None,
         packages=pairs("--package", arguments.package, "NAME=FOLDER"),
+        trusted=not arguments.untrusted,
     )
 
 

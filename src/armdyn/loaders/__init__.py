@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from armdyn.chain import Chain
 from armdyn.chain.dh import EARTH, SNAP
+from armdyn.chain.given import flag
 from armdyn.chain.limits import MAX_BYTES
 from armdyn.chain.parts import File, assign
 from armdyn.errors import LONGEST, ModelError, cut, listed, meant, shorten
@@ -52,6 +53,7 @@ def load(
     check: Literal["error", "warn"] = "error",
     xacro: Mapping[str, Any] | None = None,
     packages: Mapping[str, str | os.PathLike[str]] | None = None,
+    trusted: bool = True,
 ) -> Robot:
     """A robot from a shipped arm's name, a path, or XML: URDF, MJCF, xacro, TOML, a DH table.
 
@@ -71,10 +73,17 @@ def load(
         xacro: arguments of the macros in a .xacro file.
         packages: folders of packages by name, for ``$(find NAME)`` and ``package://NAME/``, in
             place of those near the file, in ROS_PACKAGE_PATH and in AMENT_PREFIX_PATH.
+        trusted: False reads the source in a child process, limited to 10 s and 1 GB.
 
     Raises:
         ModelError: if the source cannot be read, or describes no physical arm.
     """
+    if not flag("trusted", trusted):
+        from armdyn.loaders import untrusted
+
+        asked = {"base": base, "tip": tip, "lock": lock, "gravity": gravity, "snap": snap}
+        asked |= {"check": check, "xacro": xacro, "packages": packages}
+        return Robot(untrusted.load(source, asked))
     if isinstance(source, str) and source.startswith("package://"):
         source = _packages(packages).file(source)
     read = _read(source)
