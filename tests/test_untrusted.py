@@ -82,7 +82,7 @@ def test_the_child_reads_the_same_arm(name):
 
 
 def test_options_and_errors_pass_through(tmp_path):
-    """Positions as NumPy has them, too; and what is wrong is said as ever."""
+    """NumPy's numbers among them; the messages are the same."""
     options = {"tip": "panda_hand_tcp", "lock": {"panda_joint5": np.float64(0.5)}}
     options["gravity"] = np.array([1.0, 2.0, 3.0])
     there = armdyn.load("panda", trusted=False, **options)

@@ -143,7 +143,7 @@ def test_given_packages_come_first_and_nothing_stays(arm, tmp_path):
         ({"xacro": {"knid": "rod"}}, "its argument 'kind' has no default"),
         (
             {"xacro": {"kind": "rod", "lenght": 1}},
-            "xacro: the file has no argument 'lenght'; did",
+            "xacro: no argument 'lenght'; did you",
         ),
         ({"xacro": {"kind": [1]}}, r"xacro: 'kind': \[1\] is no argument"),
         ({"xacro": "kind=rod"}, "xacro is a mapping"),
@@ -180,7 +180,7 @@ def test_addresses_in_packages(tmp_path, monkeypatch):
 
 
 def test_meshes_of_given_packages(tmp_path):
-    """The page looks for them where the loader was told to, and nowhere beyond."""
+    """The page looks for them in these folders, and nowhere beyond."""
     looks = tmp_path / "looks"
     looks.mkdir()
     (looks / "part.obj").write_text("v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n")

@@ -81,8 +81,8 @@ def load(
     if not flag("trusted", trusted):
         from armdyn.loaders import untrusted
 
-        asked = {"base": base, "tip": tip, "lock": lock, "gravity": gravity, "snap": snap}
-        asked |= {"check": check, "xacro": xacro, "packages": packages}
+        asked: dict[str, Any] = {"base": base, "tip": tip, "lock": lock, "gravity": gravity}
+        asked |= {"snap": snap, "check": check, "xacro": xacro, "packages": packages}
         return Robot(untrusted.load(source, asked))
     if isinstance(source, str) and source.startswith("package://"):
         source = _packages(packages).file(source)

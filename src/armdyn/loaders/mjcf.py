@@ -235,7 +235,8 @@ class Reader:
     ) -> tuple[list[str], list[str]]:
         """Constraints on moving joints, and others, each by the names of its two ends."""
         model, given = self.model, names(self.model, "eq")
-        tied, others = [], []
+        tied: list[str] = []
+        others: list[str] = []
         for e in np.flatnonzero(model.eq_active0):
             ends = [int(k) for k in (model.eq_obj1id[e], model.eq_obj2id[e]) if k >= 0]
             if model.eq_type[e] == JOINTS:

@@ -196,8 +196,9 @@ class Drives:
     def _there(self, name: str, linear: bool = True) -> np.ndarray:
         """Where a coefficient of the model, or one of its higher terms, is not zero."""
         first = getattr(self.model, name, np.zeros(len(self.motors)))  # newer than MuJoCo 3
-        higher = getattr(self.model, f"{name}poly", np.zeros((len(first), 1))).any(axis=1)
-        return (first != 0) | higher if linear else higher
+        higher = getattr(self.model, f"{name}poly", np.zeros((len(first), 1)))
+        columns = np.column_stack([first, higher] if linear else [higher])
+        return np.logical_or.reduce(columns != 0, axis=1)
 
     def _named(self, what: str, kind: str, numbers: Iterable[int]) -> list[str]:
         given = names(self.model, kind)

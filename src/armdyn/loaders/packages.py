@@ -24,7 +24,7 @@ class Packages:
     """The packages that a file can name.
 
     They are, in this order: those given; the package that holds the file, and those above it;
-    packages beside the file's folder, or beside a folder above it; those in the folders of
+    packages in the file's folder, or in a folder above it; those in the folders of
     ROS_PACKAGE_PATH; those installed below AMENT_PREFIX_PATH. Last comes a folder above the file
     that bears the name and has no manifest.
     """
@@ -56,10 +56,10 @@ class Packages:
 
     @cached_property
     def _nearby(self) -> dict[str, Path]:
-        """Packages above the file, beside these folders, and in ROS_PACKAGE_PATH."""
+        """Packages above the file, in these folders, and in ROS_PACKAGE_PATH."""
         roots = list(_paths("ROS_PACKAGE_PATH"))
         inside = list(_all_inside(roots))
-        folders = chain(self.above, _all_inside(self.above[1:]), roots, inside, _all_inside(inside))
+        folders = chain(self.above, _all_inside(self.above), roots, inside, _all_inside(inside))
         found: dict[str, Path] = {}
         for folder in folders:
             found.setdefault(_name(folder), folder)
@@ -68,7 +68,7 @@ class Packages:
 
 
 def missing(name: str) -> str:
-    """That there is no such package, and what to do."""
+    """The message that there is no such package."""
     return (
         f"no package {shorten(name)} near the file, in ROS_PACKAGE_PATH or AMENT_PREFIX_PATH; "
         f"packages={{{shorten(name)}: '/its/folder'}} says where it is"

@@ -51,14 +51,14 @@ def load(source: Any, options: dict[str, Any]) -> Chain:
         output.seek(0)
         reply = output.read(2 * MAX_BYTES)
     try:
-        error, text, file = json.loads(reply)
+        problem, text, file = json.loads(reply)
     except (ValueError, TypeError, RecursionError):
         raise ModelError(
             f"reading it takes more than {CPU} s or {MEMORY >> 20} MB, or ends the process that "
             "reads it; trusted=True reads it without limits"
         ) from None
-    if error:
-        raise ModelError(str(error))
+    if problem:
+        raise ModelError(str(problem))
     chain = toml.load(text, check=options["check"])
     if file:
         path, snap, packages = file

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from armdyn.chain import Chain
-from armdyn.errors import ModelError, cut, meant, shorten
+from armdyn.errors import ModelError, cut, shorten, unknown
 from armdyn.loaders import urdf
 from armdyn.loaders.packages import Given, Packages, missing
 
@@ -51,10 +51,10 @@ class _Arguments(dict[str, str]):
                 raise ModelError(f"xacro: {what} is no argument; expected text, a number or a bool")
             self[name] = str(value).lower() if isinstance(value, bool) else str(value)
         self.given = set(self)
-        self.asked: set[object] = set()
+        self.asked: set[str] = set()
 
     def __contains__(self, name: object) -> bool:
-        self.asked.add(name)
+        self.asked.add(str(name))
         return super().__contains__(name)
 
     def __getitem__(self, name: str) -> str:
@@ -62,7 +62,7 @@ class _Arguments(dict[str, str]):
         return super().__getitem__(name)
 
     @property
-    def missing(self) -> list[object]:
+    def missing(self) -> list[str]:
         """What was asked for and is not there."""
         return [name for name in self.asked if name not in self.keys()]  # noqa: SIM118
 
@@ -99,10 +99,7 @@ def expanded(path: Path, arguments: _Arguments, given: Given | None) -> str:
             ) from None
         raise ModelError(f"xacro cannot expand it: {cut(' '.join(str(error).split()))}") from None
     for name in arguments.given - arguments.asked:
-        raise ModelError(
-            f"xacro: the file has no argument {shorten(name)}; "
-            f"{meant(name, arguments.asked)}known: {sorted(arguments.asked)}"
-        )
+        raise ModelError(f"xacro: {unknown('argument', name, sorted(arguments.asked))}")
     if not document.getElementsByTagName("link"):
         raise ModelError("it defines macros only, and no link; load the file that calls them")
     return str(document.toxml())
