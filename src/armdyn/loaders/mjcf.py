@@ -128,20 +128,25 @@ class Reader:
 
     def _check_sizes(self) -> None:
         """Refuse places, masses and inertias so large that nothing can be computed with them."""
+        body = ("pos", "quat", "ipos", "iquat", "mass", "inertia")
         checked = (
-            *(("body", key, self.links) for key in ("pos", "ipos", "mass", "inertia")),
-            ("jnt", "pos", self.joints),
-            ("site", "pos", self.sites),
+            *(("body", key, self.links) for key in body),
+            *(("jnt", key, self.joints) for key in ("pos", "axis")),
+            *(("site", key, self.sites) for key in ("pos", "quat")),
         )
         for kind, key, named in checked:
             for name, value in zip(named, getattr(self.model, f"{kind}_{key}"), strict=True):
                 if not np.all(abs(value) <= LARGEST):
                     raise ModelError(
-                        f"{kind} {shorten(name)}: {key} {shorten(value.tolist())} is too large; "
+                        f"{kind} {shorten(name)}: {key} {shorten(value.tolist())} will not do; "
                         f"expected at most {LARGEST:g} in size"
                     )
-        if not (abs(self.model.qpos0) <= LARGEST).all():
-            raise ModelError(f"a joint's ref is too large; expected at most {LARGEST:g}")
+        for what, values in (
+            ("a joint's ref", self.model.qpos0),
+            ("gravity", self.model.opt.gravity),
+        ):
+            if not (abs(values) <= LARGEST).all():
+                raise ModelError(f"{what} is too large; expected at most {LARGEST:g} in size")
 
     def tree(self) -> Tree:
         """All bodies, joints and sites."""

@@ -90,7 +90,8 @@ class Drives:
         found = self.tendons if kind == "tendon" else self.motors
         column = getattr(self.model, f"{kind}_{what}", np.zeros(len(found)))  # newer than MuJoCo 3
         terms = zip(column.tolist(), found, strict=True)
-        return float(sum(x * abs((factors or {}).get(j, 0.0)) ** power for x, factors in terms))
+        sizes = ((x, abs((factors or {}).get(j, 0.0))) for x, factors in terms if x)
+        return float(sum(x * (size * size if power == 2 else size) for x, size in sizes))
 
     def _effort(self, j: int) -> float:
         """The torque that a joint's motors can give together, the smaller of both ways.
@@ -116,7 +117,8 @@ class Drives:
             for k in range(len(self.motors))
             if model.actuator_trntype[k] in kinds and model.actuator_trnid[k, 0] == at
         )
-        return [np.sort(self._gear(k) * self._force(k)) for k in there if self._gear(k)]
+        with np.errstate(all="ignore"):  # a chain takes no effort that is no number
+            return [np.sort(self._gear(k) * self._force(k)) for k in there if self._gear(k)]
 
     def _force(self, k: int) -> np.ndarray:
         """The least and largest force of a motor, by its own range and by that of its control."""
