@@ -108,6 +108,7 @@ const [q, seconds] = arguments;
 const { sim } = armdyn;
 armdyn.setMode("fall");
 armdyn.play(false);
+sim.stops = false;
 sim.q.set(q);
 sim.restart();
 const kinetic = [];
@@ -199,7 +200,6 @@ def test_joints_rebound_from_their_limits(show):
       const { sim, arm } = armdyn;
       armdyn.setMode("fall");
       armdyn.play(false);
-      sim.stops = true;
       let [beyond, energy, speed] = [0, -Infinity, 0];
       for (let k = 0; k < 3000; k++) {
         sim.step();
@@ -213,6 +213,61 @@ def test_joints_rebound_from_their_limits(show):
     """
     beyond, energy, speed, motors = page.run(script)
     assert 0 < beyond < speed / 150 and energy < 1e-3 and motors == [0] * 7
+
+
+@pytest.mark.parametrize("stops", [True, False])
+@pytest.mark.parametrize("mode", ["hold", "fall", "pd", "pose"])
+def test_a_change_of_mode_makes_no_energy(show, mode, stops):
+    """After a fall, through the joints' limits or between them, the arm rests within them."""
+    script = """
+      const [mode, stops] = arguments;
+      const { sim, arm } = armdyn;
+      armdyn.setMode("fall");
+      armdyn.play(false);
+      if (!stops) document.getElementById("stops").click();
+      const initial = sim.start;
+      for (let k = 0; k < 2500; k++) sim.step();
+      armdyn.setMode(mode);
+      armdyn.play(false);
+      const outside = arm.joints.some(({ lower, upper }, i) => sim.q[i] < lower || sim.q[i] > upper);
+      const before = sim.total();
+      if (mode === "pd") return [outside, before - initial, 0]; // its motors may lift the arm
+      let most = -Infinity;
+      for (let k = 0; k < 500; k++) {
+        sim.step();
+        most = Math.max(most, sim.total() - before);
+      }
+      return [outside, before - initial, most];
+    """
+    outside, jump, most = show(armdyn.load("panda")).run(script, mode, stops)
+    assert not outside and jump <= 1e-3 and most <= 1e-3
+
+
+def test_a_target_stays_above_the_floor(show):
+    """The one that a mode begins with, and one that the tip is sent to."""
+    page = show(armdyn.load("ur5"))
+    script = """
+      const { sim, dynamics } = armdyn;
+      const lift = armdyn.arm.joints.findIndex((joint) => joint.name === "shoulder_lift_joint");
+      const q = sim.q.slice();
+      q[lift] = 1.2;
+      armdyn.pose(q);
+      const height = () => dynamics.pose(sim.target)[11];
+      const below = dynamics.pose(sim.q)[11];
+      await_paint(() => {
+        const said = !document.getElementById("passed").hidden;
+        armdyn.setMode("pd");
+        armdyn.play(false);
+        const begun = height();
+        const z = document.querySelectorAll("#tip input")[2];
+        z.value = -0.3;
+        z.dispatchEvent(new Event("change"));
+        done([below, said, begun, height()]);
+      });
+    """
+    wait = "const await_paint = (f) => setTimeout(f, 300);\n"
+    below, said, begun, sent = page.run_async(wait + script)
+    assert below < -0.1 and said and begun > 0.05 and sent > -1e-3
 
 
 def test_forward_dynamics_from_parts_is_that_of_its_program(show):
@@ -371,6 +426,76 @@ def test_a_layer_is_shown_and_hidden(show):
     assert changed(before, picture(page)) > 0.005
     page.run(click)
     assert changed(before, picture(page)) == 0
+
+
+def test_a_reached_target_is_not_drawn_over_the_arm(show):
+    script = """
+      const { sim, scene } = armdyn;
+      armdyn.setMode("pd");
+      const drawn = () => (scene.move(sim.q, sim.target), scene.ghost.links.map((x) => x.visible));
+      const there = drawn();
+      sim.target[3] -= 0.2;
+      return [there, drawn(), scene.ghost.root.visible];
+    """
+    there, away, visible = show(armdyn.load("panda")).run(script)
+    assert not any(there) and visible
+    assert away[:3] == [False] * 3 and away[3]  # what does not move stays hidden
+
+
+def test_the_view_is_fitted_to_the_arm(show):
+    page = show(armdyn.load("scara"))
+    picture(page)
+    page.run("armdyn.stage.controls.target.x += 9; armdyn.stage.camera.position.x += 9")
+    page.run("armdyn.stage.controls.update()")
+    away = page.run("return armdyn.stage.camera.position.clone().sub(armdyn.stage.controls.target)")
+    page.run("document.getElementById('fit').click()")
+    after = page.run("return armdyn.stage.camera.position.clone().sub(armdyn.stage.controls.target)")
+    side = [np.array([v[k] for k in "xyz"]) for v in (away, after)]
+    np.testing.assert_allclose(*(v / np.linalg.norm(v) for v in side), atol=1e-9)
+    x, y = place(page, TIP)
+    assert 0 < x < 880 and 0 < y < 700
+
+
+def test_units_are_switched(show):
+    page = show(armdyn.load("panda"))
+    read = "return [...document.querySelectorAll('#sliders input[type=number]')].map((x) => +x.value)"
+    picture(page)
+    radians = page.run(read)
+    page.run("document.getElementById('degrees').click()")
+    np.testing.assert_allclose(page.run(read), np.degrees(radians), atol=0.1)
+    states = "return ['radians', 'degrees'].map((id) => document.getElementById(id).ariaPressed)"
+    assert page.run(states) == ["false", "true"]
+
+
+@pytest.mark.parametrize(("width", "height"), [(738, 640), (390, 844)])
+def test_on_narrow_screens_controls_stand_below_the_arm(show, width, height):
+    page = show(armdyn.load("ur5"))
+    page.resize(width, height)
+    try:
+        picture(page)
+        ask = """
+          return ["scene", "tools", "transport"].map((id) => {
+            const { top, bottom } = document.getElementById(id).getBoundingClientRect();
+            return [top, bottom];
+          });
+        """
+        scene, *controls = page.run(ask)
+        assert scene[1] - scene[0] >= 260
+        for top, bottom in controls:
+            assert scene[1] <= top and bottom <= height
+    finally:
+        page.post("/goog/cdp/execute", cmd="Emulation.clearDeviceMetricsOverride", params={})
+
+
+def test_names_are_whole_where_there_is_space(show):
+    page = show(armdyn.load("ur5"))
+    script = """
+      return [...document.querySelectorAll("#sliders label, #bars .name")].map(
+        (x) => [x.textContent, x.title, x.scrollWidth <= x.clientWidth]);
+    """
+    picture(page)
+    for shown, title, whole in page.run(script):
+        assert f"{shown}_joint" == title and whole
 
 
 def test_light_and_dark(show):

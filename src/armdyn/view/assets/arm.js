@@ -10,6 +10,9 @@ export const LAYERS = {
   inertia: "Inertia",
 };
 
+const APART = 1e-3; // [m]: the ghost of a link nearer than this is not drawn
+const HOUSINGS = { light: 0x47515c, dark: 0x8b96a3 };
+
 /** Draws an arm; ``root`` stands in the base frame, turned so that things fall downwards. */
 export class ArmScene {
   constructor(arm, kinematics) {
@@ -39,13 +42,24 @@ export class ArmScene {
 
   /** Moves the arm to the positions q. */
   move(q, ghost = null) {
-    if (ghost) this.place(this.ghost.links, ghost);
-    this.ghost.root.visible = ghost !== null;
     this.place(this.links, q);
+    this.ghost.root.visible = ghost !== null;
+    if (ghost) this.placeGhost(ghost);
     for (const { rod, i, node } of this.rods) {
       rod.scale.z = Math.max(Math.abs(q[i]), 1e-6);
       rod.position.z = node - q[i] / 2;
     }
+  }
+
+  /** Moves the ghost; a link of it that stands where the arm's does is not drawn over that. */
+  placeGhost(q) {
+    const { links } = this.ghost;
+    this.place(links, q);
+    const seen = (x, group) => new THREE.Vector3(...x).applyMatrix4(group.matrix);
+    links.forEach((group, i) => {
+      const far = this.arm.links[i].path.map((x) => seen(x, group).distanceTo(seen(x, this.links[i])));
+      group.visible = Math.max(0, ...far) > APART;
+    });
   }
 
   place(groups, q) {
@@ -71,6 +85,11 @@ export class ArmScene {
       const { link } = thing.userData;
       thing.visible = !visible || !drawn.has(link) || this.arm.bare.includes(link);
     }
+  }
+
+  /** The colour of base and joints, which shows on the theme's ground. */
+  dress(theme) {
+    this.materials.joint.color.set(HOUSINGS[theme]);
   }
 
   /** The middle of the arm as it stands, upright, and how far it reaches from there. */
@@ -213,7 +232,7 @@ function materials() {
   const clear = { transparent: true, depthWrite: false };
   return {
     link: plain(0xe8e6e1),
-    joint: plain(0x47515c, { roughness: 0.45, metalness: 0.2 }),
+    joint: plain(HOUSINGS.light, { roughness: 0.45, metalness: 0.2 }),
     ring: plain(0x1f8a9e, { roughness: 0.4 }),
     handle: plain(0xf08a3c, { emissive: 0xa04a10, emissiveIntensity: 0.7, depthTest: false, transparent: true }),
     ghost: plain(0x1f8a9e, { ...clear, opacity: 0.22 }),

@@ -11,8 +11,8 @@ export class JointCard {
     this.onChange = onChange;
     this.rows = arm.joints.map((joint, i) => this.row(joint, i));
     byId("sliders").append(...this.rows.map((row) => row.whole));
-    this.unit = byId("unit");
-    this.unit.addEventListener("click", () => this.setUnit(!this.degrees));
+    for (const id of ["radians", "degrees"]) byId(id).addEventListener("click", () => this.setUnit(id === "degrees"));
+    byId("unit").hidden = !arm.joints.some((joint) => joint.kind === "R");
     this.tip = ["x", "y", "z"].map((axis, k) => {
       const input = element("input", {
         type: "number", step: "0.01", attributes: { "aria-label": `${axis} of the tip in metres` },
@@ -52,7 +52,8 @@ export class JointCard {
 
   setUnit(degrees) {
     this.degrees = degrees;
-    this.unit.textContent = degrees ? "in degrees" : "in radians";
+    byId("radians").setAttribute("aria-pressed", !degrees);
+    byId("degrees").setAttribute("aria-pressed", degrees);
     for (const { unit, joint } of this.rows) {
       unit.textContent = joint.kind === "P" ? "m" : degrees ? "\u00b0" : "rad";
     }

@@ -1,12 +1,12 @@
 // The page: what stands where, what moves the arm, and what happens at each frame.
 import { Kinematics } from "./kinematics.js";
 import { Dynamics } from "./dynamics.js";
-import { Simulation } from "./simulate.js";
+import { Simulation, within } from "./simulate.js";
 import { ArmScene, LAYERS } from "./arm.js";
 import { Stage } from "./stage.js";
 import { History, Plot, byId, element, labels, short } from "./plots.js";
-import { JointCard, bounds } from "./joints.js";
-import { homePosture } from "./posture.js";
+import { JointCard } from "./joints.js";
+import { aboveFloor, depth, homePosture } from "./posture.js";
 import { MatrixCard, TorqueCard } from "./torques.js";
 import { FormulationCard } from "./formulations.js";
 import { Playback } from "./playback.js";
@@ -15,10 +15,11 @@ import { Hand, reach } from "./hand.js";
 const MODES = {
   run: ["Run", "The motion that was simulated: move the time line, or press play."],
   pose: ["Pose", "Drag the orange tip or any link; drag elsewhere to turn the view."],
-  fall: ["Free fall", "No torque at all. Grab a link and pull."],
+  fall: ["Free fall", "No motor torque. Grab a link and pull."],
   hold: ["Hold", "Motors carry the weight, no more: push the arm where you like."],
   pd: ["Go to target", "Drag the tip, or a slider, to set the target; grab a link to disturb."],
 };
+const SUNK = 0.01; // of the arm's length: nearer to the floor is not below it
 const WINDOW = 8; // seconds that plots show of a live motion
 
 const arm = JSON.parse(byId("arm-data").textContent);
@@ -28,11 +29,14 @@ const sim = new Simulation(dynamics, kinematics, arm);
 const parts = { arm, dynamics, kinematics };
 const run = arm.motion ? new Playback(arm.motion, sim.n) : null;
 const scene = new ArmScene(arm, kinematics);
-const names = labels(arm.joints.map((joint) => joint.name));
+const whole = arm.joints.map((joint) => joint.name);
+const names = labels(whole);
 arm.joints.forEach((joint, i) => (joint.label = names[i]));
 const units = new Set(arm.joints.map((joint) => joint.kind));
 const unit = (turning, sliding) => [units.has("R") && turning, units.has("P") && sliding].filter(Boolean).join(" or ");
 const histories = { energy: new History(3), torque: new History(sim.n), position: new History(sim.n) };
+const home = homePosture(parts);
+const stands = !sunk(home); // an arm that hangs has no floor to stay above
 const page = { mode: null, playing: false, speed: 1, stale: true, began: null, pace: 1 };
 
 // The arm's posture -------------------------------------------------------------------------------
@@ -53,6 +57,11 @@ function restart() {
   for (const history of Object.values(histories)) history.clear();
   remember();
   page.began = sim.q.slice();
+}
+
+/** Whether a posture leads below the floor, through which the arm moves freely. */
+function sunk(q) {
+  return depth(q, parts) > SUNK * arm.reach;
 }
 
 /** Adds the present to the plots. */
@@ -77,12 +86,17 @@ function setMode(mode) {
   sim.law = mode in { fall: 0, hold: 0, pd: 0 } ? mode : "hold";
   sim.hand = null;
   byId("limits").hidden = byId("damped").hidden || !arm.joints.some((joint) => (joint.lower ?? joint.upper) !== null);
-  [sim.damping, sim.stops] = mode === "hold" ? [1, true] : [0, false];
+  sim.damping = mode === "hold" ? 1 : 0;
+  sim.stops = mode === "fall" || mode === "hold";
   byId("damping").value = sim.damping;
   byId("stops").checked = sim.stops;
-  if (mode === "pd") sim.target.set(sim.q);
-  if (mode === "run") seek(run.now);
-  else restart();
+  if (mode === "run") {
+    seek(run.now);
+  } else {
+    sim.settle(); // a stop would throw back a joint that is beyond it
+    restart();
+  }
+  if (mode === "pd") sim.target.set(stands && sunk(sim.q) ? home : sim.q);
   play(mode === "fall" || mode === "hold" || mode === "pd");
   page.stale = true;
 }
@@ -143,7 +157,7 @@ const handlers = {
       return;
     }
     const q = (page.mode === "pd" ? sim.target : sim.q).slice();
-    pose(reach(q, goal.map((x, k) => x + grip.offset[k]), grip, parts));
+    pose(reach(q, reachable(goal.map((x, k) => x + grip.offset[k])), grip, parts));
   },
   release() {
     sim.hand = null;
@@ -151,13 +165,18 @@ const handlers = {
   },
 };
 
+/** Where a target's point may be: not below the floor. */
+function reachable(goal) {
+  return page.mode === "pd" && stands ? aboveFloor(goal, arm) : goal;
+}
+
 function moveTip(k, value) {
   if (!Number.isFinite(value)) return;
   const q = (page.mode === "pd" ? sim.target : sim.q).slice();
   const T = dynamics.pose(q);
   const goal = [T[3], T[7], T[11]];
   goal[k] = value;
-  for (let round = 0; round < 8; round++) reach(q, goal, { tip: true }, parts);
+  for (let round = 0; round < 8; round++) reach(q, reachable(goal), { tip: true }, parts);
   pose(q);
 }
 
@@ -191,8 +210,8 @@ const cards = {
 };
 const plots = {
   energy: new Plot(byId("plots"), "Energy", "J", ["kinetic", "potential", "total"]),
-  torque: new Plot(byId("plots"), "Torque", unit("N m", "N"), names),
-  position: new Plot(byId("plots"), "Position", unit("rad", "m"), names),
+  torque: new Plot(byId("plots"), "Torque", unit("N m", "N"), names, whole),
+  position: new Plot(byId("plots"), "Position", unit("rad", "m"), names, whole),
 };
 
 function showScene() {
@@ -208,6 +227,9 @@ function showScene() {
 function showNumbers() {
   const T = dynamics.pose(sim.q);
   cards.joints.show(sim.q, [T[3], T[7], T[11]], page.mode === "pd" ? sim.target : null);
+  const passed = stands && (sunk(sim.q) || (page.mode === "pd" && sunk(sim.target)));
+  byId("passed").hidden = !passed;
+  if (stage) stage.showPassed(passed);
   if (dynamics.able) showDynamics();
   showClock();
 }
@@ -226,7 +248,7 @@ function showClock() {
   const moving = page.mode !== "pose" && page.mode !== "run";
   byId("clock").textContent = page.mode === "pose" ? "" : `${(page.mode === "run" ? run.now : sim.t).toFixed(2)} s`;
   const slow = moving && page.playing && page.pace < 0.9 ? ` Runs at ${short(page.pace * page.speed, 2)} of real time.` : "";
-  const free = page.mode === "fall" && sim.work === 0;
+  const free = page.mode === "fall" && sim.work === 0; // neither hand nor stop has pushed
   const drift = free ? `In steps of 1 ms, the energy is off by ${(sim.total() - sim.start).toExponential(1)} J.` : "";
   const still = page.mode === "pose" ? "Energy, torques and positions over time: choose what moves the arm." : "";
   byId("summary").textContent = page.mode === "run" ? run.summary : still + drift + slow;
@@ -253,6 +275,7 @@ function frame(now) {
 
 function dress(theme) {
   document.documentElement.dataset.theme = theme;
+  scene.dress(theme);
   if (stage) stage.dress(theme);
   page.stale = true;
 }
@@ -290,12 +313,17 @@ function listen() {
     page.stale = true;
   });
   byId("damping").addEventListener("input", (event) => (sim.damping = Number(event.target.value)));
-  byId("stops").addEventListener("change", (event) => (sim.stops = event.target.checked));
+  byId("stops").addEventListener("change", (event) => {
+    sim.stops = event.target.checked;
+    if (sim.stops && sim.settle()) restart();
+    page.stale = true;
+  });
   byId("speed").addEventListener("change", (event) => (page.speed = Number(event.target.value)));
   byId("timeline").addEventListener("input", (event) => seek(Number(event.target.value)));
-  byId("zero").addEventListener("click", () => pose(sim.q.map((_, i) => Math.min(bounds(arm.joints[i], arm.reach)[1], Math.max(bounds(arm.joints[i], arm.reach)[0], 0)))));
-  byId("home").addEventListener("click", () => pose(homePosture(parts)));
+  byId("zero").addEventListener("click", () => pose(sim.q.map((_, i) => within(arm.joints[i], 0))));
+  byId("home").addEventListener("click", () => pose(home));
   byId("front").addEventListener("click", () => stage && stage.lookFront());
+  byId("fit").addEventListener("click", () => stage && stage.lookAt(...scene.extent()));
   const dark = matchMedia("(prefers-color-scheme: dark)");
   dark.addEventListener("change", () => dress(dark.matches ? "dark" : "light"));
   byId("theme").addEventListener("click", () => dress(document.documentElement.dataset.theme === "dark" ? "light" : "dark"));
@@ -311,7 +339,8 @@ function listen() {
 function start() {
   byId("name").textContent = arm.name;
   const kinds = `${sim.n} joint${sim.n === 1 ? "" : "s"}`;
-  byId("about").textContent = `${kinds} \u00b7 ${dynamics.able ? `${short(arm.mass)} kg` : "no masses, so no dynamics"}`;
+  const drawn = arm.shapes.length ? "" : " \u00b7 drawn\u00a0from\u00a0its\u00a0DH\u00a0table";
+  byId("about").textContent = `${kinds} \u00b7 ${dynamics.able ? `${short(arm.mass)} kg` : "no masses, so no dynamics"}${drawn}`;
   for (const id of ["torques", "matrices", "plots", "formulations"]) byId(id).hidden = !dynamics.able;
   addModes();
   addLayers();
@@ -320,7 +349,7 @@ function start() {
   const list = byId("notes").querySelector("ul");
   list.append(...arm.notes.map((note) => element("li", {}, note)));
   byId("notes").hidden = arm.notes.length === 0;
-  sim.q.set(homePosture(parts));
+  sim.q.set(home);
   scene.move(run ? run.seek(0).q : sim.q);
   if (stage) {
     stage.scene.add(scene.root);

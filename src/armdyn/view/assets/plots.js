@@ -14,13 +14,19 @@ export function element(tag, { attributes = {}, ...properties } = {}, ...childre
   return made;
 }
 
-/** Names without the letters that all of them begin with, up to the last break between words. */
+/** Names without the words that all of them begin with, or end with. */
 export function labels(names) {
+  const turned = (texts) => texts.map((text) => [...text].reverse().join(""));
+  return turned(withoutStart(turned(withoutStart(names))));
+}
+
+/** Names without the letters that all of them begin with, up to the last break between words. */
+function withoutStart(names) {
   const [first, ...others] = names;
   let shared = others.length ? first.length : 0;
   for (const name of others) while (!name.startsWith(first.slice(0, shared))) shared -= 1;
   while (shared > 0 && !"_-./ ".includes(first[shared - 1])) shared -= 1;
-  return names.map((name) => name.slice(shared) || name);
+  return names.some((name) => name.length === shared) ? names : names.map((name) => name.slice(shared));
 }
 
 /** A number in few letters. */
@@ -56,11 +62,11 @@ export class History {
 
 /** A figure with a title, a legend and lines. */
 export class Plot {
-  constructor(place, title, unit, names) {
+  constructor(place, title, unit, names, whole = names) {
     this.names = names;
     this.canvas = element("canvas", { attributes: { role: "img", "aria-label": `${title} over time` } });
     const keys = names.map((name, k) =>
-      element("li", { className: `s${k % SERIES}` }, element("span", { className: "key" }), name),
+      element("li", { className: `s${k % SERIES}`, title: whole[k] }, element("span", { className: "key" }), name),
     );
     const caption = element("figcaption", {}, element("b", {}, title), ` [${unit}]`);
     place.append(element("figure", { className: "plot" }, caption, this.canvas, element("ul", {}, ...keys)));

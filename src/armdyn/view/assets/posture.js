@@ -44,13 +44,31 @@ function rowProduct(J, n, r, s) {
   return sum;
 }
 
+/** How far a point of the base frame is above the floor [m]; without gravity there is none, and all are on it. */
+export function height(point, { gravity }) {
+  const g = Math.hypot(...gravity) || 1;
+  return -(point[0] * gravity[0] + point[1] * gravity[1] + point[2] * gravity[2]) / g;
+}
+
+/** The same point, or the one on the floor above it. */
+export function aboveFloor(point, arm) {
+  const h = Math.min(0, height(point, arm));
+  const g = Math.hypot(...arm.gravity) || 1;
+  return point.map((x, k) => x + (h * arm.gravity[k]) / g);
+}
+
+/** How far the arm's lowest joint, or its tip, is below the floor [m]. */
+export function depth(q, { arm, kinematics }) {
+  kinematics.at(q);
+  const points = arm.links.flatMap(({ path }, i) => path.map((p) => kinematics.toBase(i, p)));
+  return Math.max(0, ...points.map((p) => -height(p, arm)));
+}
+
 /** By how much joints are near the floor or under it, in arm's lengths. */
 function low(E, arm) {
-  const g = Math.hypot(...arm.gravity) || 1;
   let under = 0;
   for (let i = 2; i <= arm.joints.length; i++) {
-    const height = -[0, 1, 2].reduce((sum, k) => sum + E[12 * i + 9 + k] * arm.gravity[k], 0) / g;
-    under += Math.max(0, 0.15 * arm.reach - height) / arm.reach;
+    under += Math.max(0, 0.15 * arm.reach - height(E.subarray(12 * i + 9), arm)) / arm.reach;
   }
   return under;
 }

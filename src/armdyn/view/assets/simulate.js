@@ -30,7 +30,7 @@ export class Simulation {
     this.arm = arm;
     this.law = "fall";
     this.damping = 0; // [1/s]: the torque -damping M qd
-    this.stops = false; // whether joints rebound from their limits
+    this.stops = true; // whether joints rebound from their limits
     this.hand = null;
     const make = () => new Float64Array(this.n);
     [this.q, this.qd, this.tau, this.motors] = [make(), make(), make(), make()]; // of tau, what motors make
@@ -40,6 +40,14 @@ export class Simulation {
     this.slopes = Array.from({ length: 4 }, () => ({ qd: make(), qdd: make() }));
     this.t = 0;
     this.restart();
+  }
+
+  /** Move each joint into its limits, by whole turns if these suffice; whether one moved. */
+  settle() {
+    const inside = this.q.map((x, i) => within(this.arm.joints[i], x));
+    const moved = inside.some((x, i) => x !== this.q[i]);
+    this.q.set(inside);
+    return moved;
   }
 
   /** Rest where it stands, at time 0. */
@@ -157,6 +165,17 @@ export class Simulation {
   get sound() {
     return this.q.every(Number.isFinite) && this.qd.every(Number.isFinite);
   }
+}
+
+/** The position of a joint nearest to x within its limits; a turning joint's is the same but for whole turns. */
+export function within({ kind, lower, upper }, x) {
+  const [low, high] = [lower ?? -Infinity, upper ?? Infinity];
+  const endless = lower === null && upper === null;
+  if (kind === "R" && (endless || x < low || x > high)) {
+    const middle = Number.isFinite(low + high) ? (low + high) / 2 : 0;
+    x -= 2 * Math.PI * Math.round((x - middle) / (2 * Math.PI));
+  }
+  return Math.min(high, Math.max(low, x));
 }
 
 function power(tau, qd) {

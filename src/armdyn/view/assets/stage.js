@@ -1,6 +1,9 @@
 // What the arm stands on and is seen from: light, floor, camera, and the canvas it is drawn on.
 import * as THREE from "./three.js";
 
+const FRONT = [1.5, -2.0, 0.95]; // from where the arm is seen at first
+const STACKED = "(max-width: 900px)"; // where controls stand below the arm, as in page.css
+const PASSED = 0xd06a1f; // the floor's colour while the arm is below it
 const LOOKS = {
   light: { back: 0xf3f2ee, grid: 0xc9c7c0, sky: 0xffffff, ground: 0xcfcac0, shadow: 0.2, sun: 2.0 },
   dark: { back: 0x15181c, grid: 0x343a42, sky: 0xbfd4e6, ground: 0x30353c, shadow: 0.45, sun: 1.7 },
@@ -29,6 +32,7 @@ export class Stage {
     this.changed = true;
     new ResizeObserver(() => this.resize()).observe(canvas.parentElement);
     canvas.addEventListener("keydown", (event) => this.turnByKey(event));
+    if (parent !== self) this.zoomInFocus();
     this.lookFront(new THREE.Vector3(0, 0, 0.3 * reach), 0.7 * reach);
     this.resize();
   }
@@ -68,6 +72,7 @@ export class Stage {
   /** Colours of the light or the dark theme. */
   dress(theme) {
     const look = LOOKS[theme];
+    this.look = look;
     this.scene.background = new THREE.Color(look.back);
     this.scene.fog = new THREE.Fog(look.back, 3.5 * this.reach, 9 * this.reach);
     this.grid.material.color = new THREE.Color(look.grid);
@@ -80,14 +85,31 @@ export class Stage {
     this.changed = true;
   }
 
+  /** Shows whether the arm is below the floor, which does not stop it. */
+  showPassed(passed) {
+    this.grid.material.color.set(passed ? PASSED : this.look.grid);
+    this.changed = true;
+  }
+
   /** Looks at a ball that holds the arm, from the front, right and above. */
   lookFront(centre = this.centre, radius = this.radius) {
     Object.assign(this, { centre, radius });
+    this.lookAt(centre, radius, new THREE.Vector3(...FRONT));
+  }
+
+  /** Looks at a ball from where the camera is, or from another side. */
+  lookAt(centre, radius, from = this.camera.position.clone().sub(this.controls.target)) {
     this.controls.target.copy(centre);
-    const from = new THREE.Vector3(1.5, -2.0, 0.95).normalize();
-    this.camera.position.copy(centre).addScaledVector(from, (1.5 * radius) / Math.tan(0.28));
+    this.camera.position.copy(centre).addScaledVector(from.normalize(), (1.5 * radius) / Math.tan(0.28));
     this.controls.update();
     this.changed = true;
+  }
+
+  /** In a frame, the wheel scrolls the page around it until the canvas is clicked. */
+  zoomInFocus() {
+    this.controls.enableZoom = false;
+    this.canvas.addEventListener("focus", () => (this.controls.enableZoom = true));
+    this.canvas.addEventListener("blur", () => (this.controls.enableZoom = false));
   }
 
   /** Arrow keys turn the view, plus and minus move it nearer and away. */
@@ -122,7 +144,7 @@ export class Stage {
     this.camera.aspect = width / height;
     // What stands in view does so on a narrow screen too.
     this.camera.fov = width < height ? (360 / Math.PI) * Math.atan(Math.tan(0.28) * (height / width)) : 32;
-    const covered = width < height ? 0.04 : 0.05; // half of what controls take of the foot
+    const covered = matchMedia(STACKED).matches ? 0 : 0.05; // half of what controls take of the foot
     this.camera.setViewOffset(width, height, 0, covered * height, width, height);
     this.changed = true;
   }
