@@ -175,31 +175,46 @@ def test_a_picture_is_of_one_arm(capsys):
     assert "--plot draws one arm; --html shows several" in capsys.readouterr().err
 
 
+def read(path):
+    """A page as a tree."""
+    text = path.read_text(encoding="utf-8")
+    return ElementTree.fromstring(text.removeprefix("<!DOCTYPE html>\n")), text
+
+
 def test_the_page_is_whole_and_needs_nothing_else(several, tmp_path):
     hostile = [replace(several[0], robot="<script>&"), several[1]]
     path = tmp_path / "report.html"
     page.write(hostile, path)
-    text = path.read_text(encoding="utf-8")
-    root = ElementTree.fromstring(text.removeprefix("<!DOCTYPE html>\n"))
-    assert root.find(".//script") is None and "&lt;script&gt;&amp;" in text
+    root, text = read(path)
+    assert len(root.findall(".//script")) == 1 and "&lt;script&gt;&amp;" in text
     assert "http" not in text and "src=" not in text and "href" not in text
+    viewport = root.find("head/meta[@name='viewport']")
+    assert viewport is not None and viewport.get("content").startswith("width=device-width")
     rankings = [ranking for one in hostile for ranking in one.rankings]
-    assert len(root.findall(".//table")) == len(arms.by_quantity(hostile)) + len(rankings)
-    pictures = root.findall(".//svg")
-    assert len(pictures) == 3 * len(rankings)
-    for picture, ranking in zip(pictures[::3], rankings, strict=True):
-        widths = [float(bar.get("width")) for bar in picture.findall("rect")]
+    tables = root.findall(".//table")
+    assert len(tables) == len(arms.by_quantity(hostile)) + len(rankings)
+    for table, ranking in zip(tables[-len(rankings) :], rankings, strict=True):
+        widths = [float(bar.get("width")) for bar in table.findall(".//rect")]
         costs = [row.operations for row in ranking.rows]
-        largest = max(costs) or 1
-        assert widths == [pytest.approx(page.BARS * c / largest, abs=0.06) for c in costs]
+        assert widths == [pytest.approx(100 * c / (max(costs) or 1), abs=0.01) for c in costs]
 
 
-def test_the_page_of_one_arm(found, tmp_path):
+def test_a_row_of_the_page_names_its_paper_and_marks_the_chosen_method(found, tmp_path):
     found.write_html(tmp_path / "one.html")
-    root = ElementTree.fromstring(
-        (tmp_path / "one.html").read_text(encoding="utf-8").removeprefix("<!DOCTYPE html>\n")
-    )
-    assert len(root.findall(".//table")) == len(found.rankings)
+    root, _ = read(tmp_path / "one.html")
+    tables = root.findall(".//table")
+    assert len(tables) == len(found.rankings)
+    for table, ranking in zip(tables, found.rankings, strict=True):
+        marked = [row for row in table.findall("tbody/tr") if row.get("class") == "chosen"]
+        assert [row.find("th").text for row in marked] == [ranking.chosen]
+        assert marked[0].find("th/span").text == "chosen"
+        for line, row in zip(table.findall("tbody/tr"), ranking.rows, strict=True):
+            name, _, *cells = line
+            assert name.get("title").startswith(
+                f"{row.paper}, {row.where}" if row.where else row.paper
+            )
+            assert [cell.get("data-label") for cell in cells[:-1]] == [x for x, _ in page.COLUMNS]
+            assert cells[0].get("data-value") == str(row.operations)
 
 
 def test_a_page_that_cannot_be_written_is_refused_before_the_work(capsys):

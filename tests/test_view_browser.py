@@ -17,6 +17,7 @@ from armdyn.view import programs
 from armdyn.view.programs import ALONE, CHOICE
 from tests import browser as chromium
 from tests.browser import Browser
+from tests.interpreting import LEAST
 
 pytestmark = [
     pytest.mark.skipif(
@@ -229,7 +230,7 @@ def test_a_change_of_mode_makes_no_energy(show, mode, stops):
       for (let k = 0; k < 2500; k++) sim.step();
       armdyn.setMode(mode);
       armdyn.play(false);
-      const outside = arm.joints.some(({ lower, upper }, i) => sim.q[i] < lower || sim.q[i] > upper);
+      const outside = arm.joints.some((x, i) => sim.q[i] < x.lower || sim.q[i] > x.upper);
       const before = sim.total();
       if (mode === "pd") return [outside, before - initial, 0]; // its motors may lift the arm
       let most = -Infinity;
@@ -445,11 +446,13 @@ def test_a_reached_target_is_not_drawn_over_the_arm(show):
 def test_the_view_is_fitted_to_the_arm(show):
     page = show(armdyn.load("scara"))
     picture(page)
-    page.run("armdyn.stage.controls.target.x += 9; armdyn.stage.camera.position.x += 9")
-    page.run("armdyn.stage.controls.update()")
+    move = "armdyn.stage.controls.target.x += 9; armdyn.stage.camera.position.x += 9;"
+    page.run(f"{move} armdyn.stage.controls.update()")
     away = page.run("return armdyn.stage.camera.position.clone().sub(armdyn.stage.controls.target)")
     page.run("document.getElementById('fit').click()")
-    after = page.run("return armdyn.stage.camera.position.clone().sub(armdyn.stage.controls.target)")
+    after = page.run(
+        "return armdyn.stage.camera.position.clone().sub(armdyn.stage.controls.target)"
+    )
     side = [np.array([v[k] for k in "xyz"]) for v in (away, after)]
     np.testing.assert_allclose(*(v / np.linalg.norm(v) for v in side), atol=1e-9)
     x, y = place(page, TIP)
@@ -458,7 +461,9 @@ def test_the_view_is_fitted_to_the_arm(show):
 
 def test_units_are_switched(show):
     page = show(armdyn.load("panda"))
-    read = "return [...document.querySelectorAll('#sliders input[type=number]')].map((x) => +x.value)"
+    read = (
+        "return [...document.querySelectorAll('#sliders input[type=number]')].map((x) => +x.value)"
+    )
     picture(page)
     radians = page.run(read)
     page.run("document.getElementById('degrees').click()")
@@ -566,6 +571,40 @@ def test_an_arm_without_dynamics_is_posed(show, monkeypatch):
     x, y = place(page, TIP)
     page.drag((x, y), (x - 40, y + 30))
     assert changed(before, picture(page)) > 0.005
+
+
+def test_a_comparison_is_sorted_and_fits_a_phone(browser, tmp_path, interpreted):
+    path = tmp_path / "report.html"
+    armdyn.compare("two_link", ["mass_matrix"], **LEAST).write_html(path)
+    browser.open(path)
+    script = """
+      const all = (what) => [...document.querySelectorAll(what)];
+      const heading = all("thead button").find((x) => x.textContent === "a call");
+      const bar = (row) => row.querySelector("rect").getAttribute("width");
+      const read = () => all("tbody tr").map((x) => [x.cells[4].dataset.value, bar(x)].map(Number));
+      heading.click();
+      const rising = read();
+      heading.click();
+      return [rising, read(), heading.parentElement.ariaSort, all("thead .bar")[0].textContent];
+    """
+    rising, falling, state, title = browser.run(script)
+    assert state == "descending" and title == "a call"
+    times = [time for time, _ in rising]
+    assert times == sorted(times) and times[::-1] == [time for time, _ in falling]
+    assert [width for _, width in rising] == pytest.approx([100 * x / max(times) for x in times])
+    for width in (390, 738, 1280):
+        browser.resize(width, 844)
+        assert browser.run("return document.documentElement.scrollWidth") <= width
+        article = "const x = document.querySelector('article');"
+        assert browser.run(f"{article} return x.scrollWidth <= x.clientWidth")
+    browser.dark(True)
+    browser.open(path)
+    try:
+        assert browser.run("return document.documentElement.dataset.theme") == "dark"
+    finally:
+        browser.dark(False)
+        browser.post("/goog/cdp/execute", cmd="Emulation.clearDeviceMetricsOverride", params={})
+    assert browser.errors() == []
 
 
 # What is hostile ----------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""The page's script without a browser: what it computes, under Node.js."""
+"""The numbers of the page's script, without a browser: run by Node.js."""
 
 import json
 
@@ -56,7 +56,7 @@ def test_stops_make_no_energy_after_a_fall_beyond_them():
       sim.q.set(homePosture(parts));
       sim.restart();
       for (let k = 0; k < 2500; k++) sim.step();
-      const outside = arm.joints.some(({ lower, upper }, i) => sim.q[i] < lower || sim.q[i] > upper);
+      const outside = arm.joints.some((x, i) => sim.q[i] < x.lower || sim.q[i] > x.upper);
       Object.assign(sim, { law: "hold", damping: 1, stops: true });
       sim.settle();
       sim.restart();
@@ -76,7 +76,8 @@ def test_what_is_below_the_floor_is_found_and_lifted():
       const home = homePosture(parts);
       const fallen = home.slice();
       fallen[1] = 1.2; // the upper arm points down
-      return [depth(home, parts), depth(fallen, parts), dynamics.pose(fallen)[11], aboveFloor([1, 2, -3], arm), aboveFloor([1, 2, 3], arm)];
+      const lifted = [aboveFloor([1, 2, -3], arm), aboveFloor([1, 2, 3], arm)];
+      return [depth(home, parts), depth(fallen, parts), dynamics.pose(fallen)[11], ...lifted];
     """
     home, fallen, tip, lifted, same = run(script, "ur5")
     assert home == 0 and fallen >= -tip > 0.1

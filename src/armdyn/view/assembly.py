@@ -56,12 +56,13 @@ def page(chain: Chain, result: Result | None, state: int) -> tuple[str, str, lis
         arm["motion"] = motion(result, state)
     title = cut(chain.name)
     scripts = {"three": _three(), "programs": written.script, "page": _modules()}
+    style = _style()
     parts = {
         **scripts,
-        "style": _asset("page.css"),
+        "style": style,
         "title": _plain(title),
         "data": _json(arm),
-        "policy": _policy([*scripts.values()], _asset("page.css")),
+        "policy": _policy([*scripts.values()], style),
     }
     text = PLACE.sub(lambda found: parts[found[1]], _asset("page.html"))
     if len(text) > LIMIT:
@@ -77,6 +78,13 @@ def _asset(name: str) -> str:
     """A file of the page; only a licence's sign of copyright is not ASCII."""
     text = (resources.files("armdyn.view") / "assets" / name).read_text(encoding="utf-8")
     return text.replace("\u00a9", "(c)")
+
+
+@cache
+def _style() -> str:
+    """The style that all pages share, and this page's own."""
+    shared = (resources.files("armdyn.output") / "style.css").read_text(encoding="utf-8")
+    return shared + _asset("page.css")
 
 
 @cache

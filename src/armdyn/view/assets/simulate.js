@@ -167,7 +167,7 @@ export class Simulation {
   }
 }
 
-/** The position of a joint nearest to x within its limits; a turning joint's is the same but for whole turns. */
+/** A position within a joint's limits: x, less whole turns if it is outside, else the nearest limit. */
 export function within({ kind, lower, upper }, x) {
   const [low, high] = [lower ?? -Infinity, upper ?? Infinity];
   const endless = lower === null && upper === null;
