@@ -639,4 +639,8 @@ def test_the_page_of_a_notebook_works(browser, tmp_path):
     browser.open(path)
     browser.post("/frame", id=0)
     assert browser.run("return armdyn.arm.name") == "two_link"
+    zoom = "return armdyn.stage.controls.enableZoom"
+    assert browser.run(zoom) is False  # the wheel scrolls the notebook,
+    browser.run("document.getElementById('scene').focus()")
+    assert browser.run(zoom) is True  # until the arm is clicked
     assert browser.errors() == []

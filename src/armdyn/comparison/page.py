@@ -127,7 +127,7 @@ def _side_by_side(rankings: arms.Rankings) -> str:
         ]
         for k, text in enumerate(texts):
             row = found[k // 2].get(method)
-            value = row and (row.call_ns if k % 2 else row.operations)
+            value = None if row is None else row.call_ns if k % 2 else row.operations
             cells.append(_cell(labels[k + 1], text, value))
         rows.append(f"<tr>{''.join(cells)}</tr>")
     headings = [_heading(label, words=not k) for k, label in enumerate(labels)]

@@ -6,7 +6,7 @@ dress();
 
 const value = (row, k) => row.cells[k].dataset.value;
 
-/** The order of two cells: by number where they have one, what is missing last. */
+/** The order of two cells: by number where they have one, empty ones last. */
 function order(a, b, k, sign) {
   const [x, y] = [value(a, k), value(b, k)];
   if (x === undefined) return y === undefined ? 0 : 1;
