@@ -17,24 +17,34 @@ OPENING = """\
 
 <!-- Made by docs/make_commands.py: change that, or src/armdyn/cli/. -->
 
-`armdyn COMMAND ...` and `python -m armdyn COMMAND ...` are the same; with `--help` a command says
-what this page says.
+`armdyn COMMAND ...` and `python -m armdyn COMMAND ...` are the same. `armdyn help COMMAND`, or
+`--help` after a command, prints its part of this page.
 
 - What was asked for goes to stdout; a complaint is one line on stderr. The exit status is 0, or 2
   after a complaint, or 130 if you interrupt it.
 - Tables are as wide as the environment variable `COLUMNS` says, else as the terminal is, else 100
   columns. One too wide comes in parts. `--json` prints what programs read.
 - A file that is asked for appears whole or not at all. One that cannot be written is refused before
-  the work.
+  the work. The full name of each file is printed; a page's is an address for the browser.
 
 ```sh
 armdyn show two_link
 ```
 
+In bash, `eval "$(armdyn completion bash)"` in `~/.bashrc` completes commands, options, robots and
+quantities with the tab key. In zsh, the same with `zsh` comes after `compinit` in `~/.zshrc`.
+
 ## Arms and lists
 
-Commands with a ROBOT take these ([which chain of a URDF](loaders.md)). A comma separates the items
-of a LIST.
+Commands with a ROBOT take these ([which chain of a URDF](loaders.md)). Names of shipped arms and of
+quantities may be written in letters of any case.
+
+Commas or spaces separate the items of a LIST, and one number stands for all joints. Angles are in
+radians: `90deg` is an angle in degrees, and `--degrees` says that all of them are.
+
+```sh
+armdyn eval UR5 gravity --q "0 -90deg 0 0 0 0"
+```
 """
 
 

@@ -4,6 +4,7 @@ import errno
 import json
 import math
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -94,6 +95,102 @@ def test_a_list_may_begin_with_a_minus(capsys):
         assert status == 0 and json.loads(out)["q"][0] == pytest.approx(start, abs=1e-3)
 
 
+def stopped(capsys, *arguments):
+    """What a call prints that ends by itself, as help does."""
+    with pytest.raises(SystemExit) as stop:
+        main(arguments)
+    assert stop.value.code == 0
+    return capsys.readouterr().out
+
+
+def test_help_is_a_command_too(capsys):
+    assert stopped(capsys, "help", "eval") == stopped(capsys, "eval", "--help")
+    assert stopped(capsys, "help") == stopped(capsys, "--help") == run(capsys)[1]
+    assert stopped(capsys, "-V") == f"armdyn {armdyn.__version__}\n"
+
+
+def test_the_help_lists_commands_in_groups_of_eighty_columns(capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    text = stopped(capsys, "--help")
+    assert max(map(len, text.splitlines())) <= 80
+    places = [text.index(f"\n{title}:\n") for title in cli.GROUPS]
+    assert places == sorted(places)
+    for names in cli.GROUPS.values():
+        assert all(f"\n  {name} " in text for name in names)
+
+
+def test_a_robots_name_is_known_in_any_case(capsys):
+    assert run(capsys, "show", "UR5") == run(capsys, "show", "ur5")
+
+
+@posix
+@pytest.mark.parametrize("shell", ["bash", "zsh"])
+@pytest.mark.parametrize(
+    ("typed", "found"),
+    [
+        (("ev",), {"eval"}),
+        (("eval", "ur"), {"ur10", "ur3", "ur5"}),
+        (("eval", "ur5", "mass"), {"mass_matrix", "mass_matrix_derivative"}),
+        (("eval", "ur5", "--payload"), {"--payload", "--payload-frame"}),
+        (("export", "--to", ""), {"c", "js"}),
+        (("verify", "k"), {"kang"}),
+        (("help", "ev"), {"eval"}),
+        (("eval", "ur5", "--q", ""), set()),
+        (("convert", "ur5", "a_fi"), {"a_file"}),
+        (("simulate", "ur5", "--save", "a_fi"), {"a_file"}),
+    ],
+)
+def test_completion(capsys, tmp_path, shell, typed, found):
+    path = shutil.which(shell)
+    if path is None:
+        pytest.skip(f"needs {shell}")
+    (tmp_path / "a_file").touch()
+    script = run(capsys, "completion", shell)[1]
+    call = {
+        "bash": '{0}COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _armdyn; '
+        'printf "%s\\n" "${{COMPREPLY[@]}}"',
+        "zsh": "compdef() {{ :; }}; compadd() {{ shift; print -l -- ${{(M)@:#$PREFIX*}}; }}; "
+        '_files() {{ print -l -- $PREFIX*(N); }}; {0}words=("$@"); CURRENT=$#; '
+        "PREFIX=$words[CURRENT]; _armdyn",
+    }[shell].format(script)
+    command = [path, *(["-f"] if shell == "zsh" else []), "-c", call, shell, "armdyn", *typed]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
+    assert done.stderr == "" and set(done.stdout.split()) == found
+
+
+def test_written_files_are_named_in_full(capsys, monkeypatch, tmp_path):
+    tmp_path = tmp_path.resolve()
+    monkeypatch.chdir(tmp_path)
+    assert run(capsys, "convert", "two_link", "arm.toml")[1] == f"{tmp_path / 'arm.toml'}\n"
+    out = run(capsys, "export", "two_link", "--quantity", "Gravity")[1]
+    assert {*out.splitlines()} == {str(path) for path in tmp_path.glob("two_link*")}
+    options = ("--time=1e-2", "--save=run.csv", "--view=run.html")
+    lines = run(capsys, "simulate", "two_link", *options)[1].splitlines()
+    assert lines[-2:] == [str(tmp_path / "run.csv"), (tmp_path / "run.html").as_uri()]
+    json.loads(run(capsys, "simulate", "two_link", *options, "--json")[1])
+
+
+def test_a_terminal_shows_the_cheapest_methods(capsys, monkeypatch, interpreted):
+    found = armdyn.compare(armdyn.load("two_link"), ["mass_matrix"], **LEAST)
+    monkeypatch.setattr(compare.comparison, "compare", lambda *arguments, **options: found)
+    (ranking,) = found.rankings
+    names = [row.method for row in ranking.rows]
+    screen = console()
+    monkeypatch.setattr(compare, "console", lambda: screen)
+    for words, terminal, count in (
+        ((), True, 5),
+        (("--all",), True, len(names)),
+        ((), False, len(names)),
+    ):
+        monkeypatch.setattr(type(screen), "is_terminal", terminal)
+        out = run(capsys, "compare", "two_link", *words)[1]
+        listed = [
+            line.split()[0] for line in out.replace("*", " ").splitlines() if line.split()[:1]
+        ]
+        assert [name for name in names if name in listed] == names[:count]
+        assert (f"{len(names) - 5} more: --all shows them." in out) == (count == 5)
+
+
 LONG = "x" * 5000
 
 
@@ -101,6 +198,13 @@ LONG = "x" * 5000
     "arguments, message",
     [
         (("sing",), "no command 'sing'; known: robots, show"),
+        (("ls",), "no command 'ls'; did you mean 'robots'?"),
+        (("info", "panda"), "no command 'info'; did you mean 'show'?"),
+        (("help", "evl"), "no command 'evl'; did you mean 'eval'?"),
+        (("eval", "panda", "mass"), "no quantity 'mass'; did you mean 'mass_matrix'?"),
+        (("trace", "panda", "mass"), "no quantity 'mass'; did you mean 'mass_matrix'?"),
+        (("eval", "no_such_arm", "mass"), "no quantity 'mass'; did you mean 'mass_matrix'?"),
+        (("completion", "fish"), "no choice 'fish'; known: bash, zsh"),
         (("comapre",), "no command 'comapre'; did you mean 'compare'?"),
         ((LONG,), "no command 'xxx"),
         (("--jsn", "robots"), "unknown argument '--jsn'"),

@@ -3,6 +3,7 @@
 import contextlib
 import importlib.util
 import io
+import os
 import re
 import shlex
 import subprocess
@@ -96,7 +97,7 @@ def outputs(page):
                 run_shell(text)
             else:
                 save(text)
-        printed = out.getvalue()
+        printed = out.getvalue().replace(f"{Path.cwd()}{os.sep}", "/home/me/")
 
 
 @pytest.fixture

@@ -72,16 +72,75 @@ def test_json_has_null_where_there_is_no_number(capsys):
     out = capsys.readouterr().out
     found = json.loads(out, parse_constant=lambda name: pytest.fail(f"{name} is not JSON"))
     assert None in np.ravel(found["results"]["Lambda"])
-    assert main(["eval", "two_link", "gravity", "--q", "nan,0", "--json"]) == 0
-    out = capsys.readouterr().out
-    found = json.loads(out, parse_constant=lambda name: pytest.fail(f"{name} is not JSON"))
-    assert found["arguments"]["q"] == [None, 0.0] and found["results"]["g"][0] is None
+
+
+LOAD = [2.0, 0.0, 0.0, 0.2, 0.03, 0.0, 0.03, 0.0, 0.0, 0.01]
+GIVEN = {"payload": LOAD, "gravity": [0.0, 1.0, -3.0], "wrench": [1.0, 2.0, 3.0, 0.1, 0.2, 0.3]}
+
+
+@pytest.mark.parametrize("frame", [None, "link3"])
+@pytest.mark.parametrize("name", GIVEN)
+@pytest.mark.parametrize("quantity", QUANTITIES)
+def test_a_load_gravity_and_a_wrench_are_given_as_in_python(quantity, name, frame, capsys):
+    if name not in QUANTITIES[quantity].at_call or (frame and name == "gravity"):
+        return
+    options = [f"--{name}={' '.join(map(str, GIVEN[name]))}"]
+    options += [f"--{name}-frame={frame}"] if frame else []
+    assert main(["eval", "puma560", quantity, *given(quantity), *options, "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    state = (STATE[argument] for argument in QUANTITIES[quantity].arguments)
+    frames = {f"{name}_frame": frame} if frame else {}
+    expected = getattr(ROBOT, quantity)(*state, **{name: GIVEN[name]}, **frames)
+    expected = expected if isinstance(expected, tuple) else (expected,)
+    assert found["arguments"][name] == GIVEN[name]
+    for value, computed in zip(expected, found["results"].values(), strict=True):
+        assert np.array_equal(computed, value)
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (["--q", "0.5 -1, 0 ,2 1 0"], [0.5, -1, 0, 2, 1, 0]),
+        (
+            ["--q=-90deg,0,0.5,180\u00b0,1e1deg,0"],
+            np.radians([-90, 0, 0, 180, 10, 0]) + [0, 0, 0.5, 0, 0, 0],
+        ),
+        (["--q", "90 deg"], np.full(6, np.pi / 2)),
+        (["--q", "90", "--degrees"], np.full(6, np.pi / 2)),
+        ([], np.zeros(6)),
+    ],
+)
+def test_angles_may_be_in_degrees(words, expected, capsys):
+    assert main(["eval", "PUMA560", "Gravity", *words, "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    np.testing.assert_allclose(found["arguments"]["q"], expected, rtol=1e-15)
+    assert np.array_equal(found["results"]["g"], ROBOT.gravity(found["arguments"]["q"]))
+
+
+def test_a_joint_that_slides_stays_in_metres(capsys):
+    assert main(["eval", "scara", "gravity", "--q=90,0,0.1,0", "--degrees", "--json"]) == 0
+    q = json.loads(capsys.readouterr().out)["arguments"]["q"]
+    np.testing.assert_allclose(q, [np.pi / 2, 0, 0.1, 0])
+    assert main(["eval", "scara", "gravity", "--q=90deg"]) == 2
+    assert "--q: joint 'quill' slides; expected m, not degrees" in capsys.readouterr().err
+
+
+def test_a_position_that_is_not_given_is_named(capsys):
+    main(["eval", "puma560", "gravity"])
+    assert "At q = 0 for all joints" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(
     ("arguments", "complaint"),
     [
-        (["mass_matrix"], "--q"),
+        (["mass_matrix", "--q", "nan,0,0,0,0,0"], "expected finite numbers, not 'nan,0,0,0,0,0'"),
+        (["mass_matrix", "--q", "1,,2"], "'1,,2' is not a list of numbers"),
+        (["mass_matrix", "--q", "deg"], "'deg' is not a list of numbers"),
+        (["inverse_dynamics", "--tau", "90deg"], "'90deg' is not a list of numbers"),
+        (["mass_matrix", "--tau", "1,2,3,4,5,6"], "--tau does nothing for mass_matrix"),
+        (["mass_matrix", "--wrench", "1,0,0,0,0,0"], "--wrench does nothing for mass_matrix"),
+        (["gravity", "--payload-frame", "link3"], "it needs --payload"),
+        (["gravity", "--payload", "2"], "payload has shape (1,); expected (..., 10)"),
         (["mass_matrx", "--q", "0"], "did you mean 'mass_matrix'?"),
         (["mass_matrix", "--q", "0,0"], "--q has 2 numbers; expected one, or 6"),
         (["mass_matrix", "--q", "0", "--tau", "1"], "--tau does nothing for mass_matrix"),

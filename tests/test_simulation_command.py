@@ -94,7 +94,7 @@ def test_a_bad_list_is_one_line_that_names_the_option(capsys, option, text):
         (("--dt", "nan"), "dt is nan; expected a positive number"),
         (("--time", "-1"), "t is -1.0; expected a positive number"),
         (("--every", "0"), "every is 0; expected a positive whole number"),
-        (("--q0", "nan"), "q0 is array([nan, nan]); expected finite numbers"),
+        (("--q0", "nan"), "--q0: expected finite numbers, not 'nan'"),
         ((*FOLLOW, "--rate", "inf"), "rate is inf; expected a positive number"),
         (("--integrator=DOP853", "--rtol=0"), "rtol is 0.0; expected a positive number"),
     ],

@@ -104,7 +104,6 @@ def test_quantities_of_a_frame(capsys):
 @pytest.mark.parametrize(
     "arguments, message",
     [
-        (["two_link", "mass"], "did you mean 'mass_matrix'"),
         (["two_link", "mass_matrix", "--method=crab"], "did you mean 'crba'"),
         (["two_link", "pose", "--method=crba"], "--method does nothing for pose"),
         (["two_link", "mass_matrix", "--qd=1"], "--qd does nothing for mass_matrix"),

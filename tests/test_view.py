@@ -7,6 +7,8 @@ import re
 from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
+from urllib.parse import urlparse
+from urllib.request import url2pathname
 
 import numpy as np
 import pytest
@@ -180,11 +182,11 @@ def test_the_command_writes_a_page_and_says_where(tmp_path, monkeypatch, capsys)
     monkeypatch.setattr("webbrowser.open", lambda url: pytest.fail("it opened a browser"))
     path = tmp_path / "arm.html"
     assert cli.main(["view", "two_link", "--save", str(path), "--no-open"]) == 0
-    assert capsys.readouterr().out.strip() == str(path)
+    assert capsys.readouterr().out.strip() == path.resolve().as_uri()
     assert path.read_text().startswith("<!DOCTYPE html>")
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     assert cli.main(["view", "two_link", "--no-open"]) == 0
-    found = Path(capsys.readouterr().out.strip())
+    found = Path(url2pathname(urlparse(capsys.readouterr().out.strip()).path))
     assert found.name == "two_link.html" and found.is_relative_to(tmp_path) and found.exists()
 
 

@@ -9,7 +9,9 @@ import argparse
 import io
 import os
 import re
+import shutil
 import sys
+import textwrap
 from collections.abc import Sequence
 from contextlib import suppress
 from difflib import get_close_matches
@@ -19,10 +21,15 @@ from typing import Any, NoReturn
 import armdyn
 from armdyn.errors import ArmdynError, cut, shorten, unknown
 
-COMMANDS = (
-    *("robots", "show", "view", "eval", "trace", "convert", "compare", "tables", "verify"),
-    *("simulate", "excite", "identify", "export"),
-)
+GROUPS = {  # of commands, as the help lists them
+    "robots": ("robots", "show", "view", "eval", "trace", "compare", "convert", "export"),
+    "motion": ("simulate",),
+    "models from data": ("excite", "identify"),
+    "papers": ("tables", "verify"),
+    "shell": ("completion",),
+}
+COMMANDS = tuple(name for names in GROUPS.values() for name in names)
+HABITS = {"ls": "robots", "list": "robots", "info": "show", "print": "show", "open": "view"}
 LONGEST = 600  # characters of a complaint
 WRONG, INTERRUPTED = 2, 130  # exit statuses
 
@@ -33,7 +40,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         try:
             if isinstance(sys.stdout, io.TextIOWrapper):  # a name may have any letters
                 sys.stdout.reconfigure(errors="backslashreplace")
-            arguments = parser().parse_args(argv)
+            words = list(sys.argv[1:] if argv is None else argv)
+            if words[:1] == ["help"]:
+                words = [*(word for word in words if word != "help"), "--help"]
+            arguments = parser().parse_args(words)
             arguments.run(arguments)
         finally:
             if sys.stdout:
@@ -109,8 +119,12 @@ class Parser(argparse.ArgumentParser):
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:
         if action.choices is not None and value not in action.choices:
-            named, what = (action, "choice") if action.option_strings else (None, "command")
-            raise argparse.ArgumentError(named, unknown(what, value, action.choices))
+            if not isinstance(action, argparse._SubParsersAction):
+                raise argparse.ArgumentError(action, unknown("choice", value, action.choices))
+            if value in HABITS:
+                hint = f"no command {value!r}; did you mean {HABITS[value]!r}?"
+                raise argparse.ArgumentError(None, hint)
+            raise argparse.ArgumentError(None, unknown("command", value, action.choices))
 
 
 class Once(argparse.Action):
@@ -127,13 +141,40 @@ class Once(argparse.Action):
 
 def parser() -> Parser:
     """All commands and their options."""
-    top = Parser(prog="armdyn", description="The dynamics of robot arms.")
-    top.add_argument("--version", action="version", version=f"armdyn {armdyn.__version__}")
+    top = Parser(
+        prog="armdyn",
+        usage="armdyn [-h] [-V] COMMAND ...",
+        description="The dynamics of robot arms. 'armdyn help COMMAND' explains a command.",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    top.add_argument("-V", "--version", action="version", version=f"armdyn {armdyn.__version__}")
     top.set_defaults(run=lambda _: top.print_help())
-    commands = top.add_subparsers(metavar="COMMAND", parser_class=Parser)
-    for name in COMMANDS:
-        module = import_module(f"armdyn.cli.{name}")
-        command = commands.add_parser(name, help=module.HELP)
+    commands = top.add_subparsers(metavar="COMMAND", help=argparse.SUPPRESS, parser_class=Parser)
+    modules = {name: import_module(f"armdyn.cli.{name}") for name in COMMANDS}
+    for name, module in modules.items():
+        command = commands.add_parser(name, prog=f"armdyn {name}")
         module.add_options(command)
         command.set_defaults(run=module.run)
+    top.epilog = overview({name: module.HELP for name, module in modules.items()})
     return top
+
+
+def options(name: str) -> list[argparse.Action]:
+    """The arguments of a command."""
+    command = Parser(prog=f"armdyn {name}")
+    import_module(f"armdyn.cli.{name}").add_options(command)
+    return command._actions
+
+
+def overview(helps: dict[str, str]) -> str:
+    """All commands, group by group, with their help."""
+    width = shutil.get_terminal_size().columns - 2
+    lines = []
+    for title, names in GROUPS.items():
+        lines.append(f"{title}:")
+        for name in names:
+            lines += textwrap.wrap(
+                helps[name], width, initial_indent=f"  {name:<10}  ", subsequent_indent=" " * 14
+            )
+        lines.append("")
+    return "\n".join(lines)

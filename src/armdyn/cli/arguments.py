@@ -4,12 +4,19 @@ from __future__ import annotations
 
 import argparse
 import math
+import re
+from collections.abc import Iterable
+from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
 import armdyn
 from armdyn.chain import dh
-from armdyn.errors import ModelError, ShapeError, shorten, warn
+from armdyn.errors import ModelError, ShapeError, shorten, unknown, warn
+from armdyn.quantities import QUANTITIES
+
+SEPARATOR = r"\s*,\s*|\s+"  # between the items of a list
 
 
 def add_robot(command: argparse.ArgumentParser, several: bool = False) -> None:
@@ -62,9 +69,10 @@ def load(arguments: argparse.Namespace, check: str = "error") -> armdyn.Robot:
 
 
 def load_one(arguments: argparse.Namespace, source: str, check: str = "error") -> armdyn.Robot:
-    """One of the arms that a command was given."""
+    """One of the arms that a command was given; a shipped arm's name in letters of any case."""
+    shipped = {name.lower(): name for name in armdyn.robots()}
     return armdyn.load(
-        source,
+        shipped.get(source.lower(), source),
         base=arguments.base,
         tip=arguments.tip,
         lock=positions(arguments.lock),
@@ -106,6 +114,27 @@ def positions(locks: list[str]) -> dict[str, float]:
     return found
 
 
+def add_degrees(command: argparse.ArgumentParser) -> None:
+    """The option that all angles are given in degrees."""
+    command.add_argument(
+        "--degrees", action="store_true", help="take angles in degrees (or write 90deg)"
+    )
+
+
+def quantity(text: str) -> str:
+    """The name of a quantity, given in letters of any case."""
+    name = text.lower()
+    if name not in QUANTITIES:
+        raise argparse.ArgumentTypeError(unknown("quantity", text, QUANTITIES))
+    return name
+
+
+def print_paths(paths: Iterable[str | Path | None]) -> None:
+    """Print where files were written, in full; a page as an address that a browser opens."""
+    for full in (Path(path).resolve() for path in paths if path):
+        print(full.as_uri() if full.suffix.lower() in (".html", ".htm") else full)
+
+
 def items(text: str) -> list[str]:
     """The items of a list separated by commas."""
     return [item.strip() for item in text.split(",") if item.strip()]
@@ -139,28 +168,56 @@ def whole(text: str) -> int:
 
 
 def numbers(text: str) -> np.ndarray:
-    """A list of numbers separated by commas."""
+    """A list of finite numbers separated by commas or spaces."""
     try:
-        return np.array([float(item) for item in text.split(",")])
+        found = np.array([float(item) for item in re.split(SEPARATOR, text.strip())])
     except ValueError:
         raise argparse.ArgumentTypeError(
             f"{shorten(text)} is not a list of numbers separated by commas, such as 0.5,-1,0"
         ) from None
+    if not np.isfinite(found).all():
+        raise argparse.ArgumentTypeError(f"expected finite numbers, not {shorten(text)}")
+    return found
 
 
-def each(robot: armdyn.Robot, option: str, values: np.ndarray) -> np.ndarray:
-    """One number a joint."""
+class Motion(NamedTuple):
+    """Positions, speeds or accelerations of joints, and which of them are in degrees."""
+
+    values: np.ndarray
+    degrees: np.ndarray
+
+
+def motion(text: str) -> Motion:
+    """A list of numbers, in which angles may be in degrees: 0.5,90deg."""
+    whole = re.sub(r"\s+(deg\b|\u00b0)", r"\1", text.strip())
+    typed = re.split(SEPARATOR, whole)
+    plain = [re.sub(r"(?<=[\d.])(deg|\u00b0)$", "", item) for item in typed]
+    values = numbers(",".join(plain))
+    return Motion(values, np.array([a != b for a, b in zip(typed, plain, strict=True)]))
+
+
+def each(
+    robot: armdyn.Robot, option: str, given: np.ndarray | Motion, degrees: bool = False
+) -> np.ndarray:
+    """One number per joint, in radians or metres; ``degrees``: all given angles are in degrees."""
+    values, marked = given if isinstance(given, Motion) else (given, np.zeros(len(given), bool))
     if len(values) not in (1, robot.n):
         raise ShapeError(
             f"{option} has {len(values)} numbers; expected one, or {robot.n} for the joints of "
             f"{shorten(robot.name)}"
         )
-    return np.broadcast_to(values, robot.n).copy()
+    values, marked = (np.broadcast_to(x, robot.n) for x in (values, marked))
+    turns = np.array([kind == "R" for kind in robot.chain.kinds])
+    for name in np.array(robot.joint_names)[marked & ~turns]:
+        raise ShapeError(f"{option}: joint {shorten(str(name))} slides; expected m, not degrees")
+    return np.where(turns & (marked | degrees), np.radians(values), values)
 
 
-def position(robot: armdyn.Robot, option: str, values: np.ndarray) -> np.ndarray:
-    """One number a joint; that an angle looks like degrees goes to the log."""
-    found = each(robot, option, values)
+def position(
+    robot: armdyn.Robot, option: str, given: np.ndarray | Motion, degrees: bool = False
+) -> np.ndarray:
+    """One number per joint; the log warns of an angle that looks like degrees."""
+    found = each(robot, option, given, degrees)
     for joint, kind, value in zip(robot.joint_names, robot.chain.kinds, found, strict=True):
         if kind == "R":
             for note in dh.in_degrees(f"{option}: joint {shorten(joint)}", value):

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import argparse
 import json
+from dataclasses import replace
 
 from armdyn import comparison, view
-from armdyn.cli.arguments import add_robot, finite, items, load_one, whole
+from armdyn.cli.arguments import add_robot, finite, items, load_one, print_paths, whole
 from armdyn.comparison import arms, page
 from armdyn.comparison.rendering import renderables
 from armdyn.errors import ArmdynError, listed, shorten
@@ -16,6 +17,7 @@ from armdyn.quantities import SEVERAL
 from armdyn.robot import Robot
 
 HELP = "every method on an arm, or on several: operations, time, error"
+MOST = 5  # methods of a quantity that a terminal shows, unless all are asked for
 
 
 def add_options(command: argparse.ArgumentParser) -> None:
@@ -51,6 +53,9 @@ def add_options(command: argparse.ArgumentParser) -> None:
     form = command.add_mutually_exclusive_group()
     form.add_argument("--json", action="store_true", help="print JSON")
     form.add_argument("--csv", action="store_true", help="print CSV")
+    command.add_argument(
+        "--all", action="store_true", help=f"show all methods, not the first {MOST} on a terminal"
+    )
     command.add_argument("--plot", metavar="FILE", help="draw bars: a .png or .svg")
     command.add_argument("--html", metavar="FILE", help="write tables and bars as a page of HTML")
 
@@ -64,7 +69,8 @@ def run(arguments: argparse.Namespace) -> None:
     if arguments.plot and len(arguments.robot) > 1:
         raise ArmdynError("--plot draws one arm; --html shows several")
     robots = [load_one(arguments, source) for source in arguments.robot]
-    quantities = list(SEVERAL) if arguments.quantity == "all" else items(arguments.quantity)
+    asked = items(arguments.quantity.lower())
+    quantities = list(SEVERAL) if asked == ["all"] else asked
     found: list[comparison.Comparison] = []
     try:
         for robot in robots:
@@ -114,7 +120,25 @@ def show(found: list[comparison.Comparison], arguments: argparse.Namespace) -> N
         screen = console()
         for part in arms.renderables(found):
             screen.show(part)
+        print_paths([arguments.html])
     else:
         screen = console()
-        for part in renderables(found[0], screen.width):
+        shown = found[0] if arguments.all or not screen.is_terminal else first(found[0])
+        for part in renderables(shown, screen.width):
             screen.show(part, names=2)
+        print_paths([arguments.plot, arguments.html])
+
+
+def first(found: comparison.Comparison) -> comparison.Comparison:
+    """The comparison with a few methods of each quantity, and with each chosen or wrong one."""
+    rankings = []
+    for ranking in found.rankings:
+        rows = tuple(
+            row
+            for k, row in enumerate(ranking.rows)
+            if k < MOST or row.chosen or row.verdict == "wrong"
+        )
+        left = len(ranking.rows) - len(rows)
+        more = (f"{left} more: --all shows them.",) if left else ()
+        rankings.append(replace(ranking, rows=rows, remarks=(*ranking.remarks, *more)))
+    return replace(found, rankings=tuple(rankings))

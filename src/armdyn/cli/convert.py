@@ -9,7 +9,7 @@ from pathlib import Path
 
 from armdyn.chain import Chain, writers
 from armdyn.chain.dh_writers import DHText
-from armdyn.cli.arguments import add_robot, load
+from armdyn.cli.arguments import add_robot, load, print_paths
 from armdyn.errors import ModelError, cut, listed, shorten
 from armdyn.output import files
 
@@ -32,7 +32,7 @@ def add_options(command: argparse.ArgumentParser) -> None:
     add_robot(command)
     add = command.add_argument
     add("file", metavar="FILE", help=f"what to write, by its suffix: {', '.join([*ARMS, *TABLES])}")
-    add("--dh", choices=["modified", "standard"], help="of a DH table (default: modified)")
+    add("--dh", choices=["modified", "standard"], help="which DH table (default: modified)")
 
 
 def run(arguments: argparse.Namespace) -> None:
@@ -52,7 +52,7 @@ def run(arguments: argparse.Namespace) -> None:
     text, left_out = written_as(chain, suffix, "dh" if arguments.dh == "standard" else "mdh")
     with files.written(path) as place:
         place.write_text(text, encoding="utf-8", newline="\n")
-    print(path)
+    print_paths([path])
     for line in left_out:
         print(f"left out: {cut(line, 300)}")
 

@@ -9,29 +9,52 @@ from typing import Any
 import numpy as np
 from rich.table import Table
 
-from armdyn.cli.arguments import add_robot, each, load, numbers, position
+from armdyn.cli.arguments import (
+    add_degrees,
+    add_robot,
+    each,
+    load,
+    motion,
+    numbers,
+    position,
+    quantity,
+)
 from armdyn.errors import MethodError, listed
 from armdyn.output.report import console, table
-from armdyn.quantities import ARGUMENTS, QUANTITIES, find
+from armdyn.quantities import ARGUMENTS, GIVEN, QUANTITIES, find
 from armdyn.robot import Robot
 
 HELP = "compute any quantity of an arm in one state"
 DIGITS = 6  # that people read
+OPTIONS = ("payload", "payload_frame", "gravity", "wrench", "wrench_frame", "method", "frame")
 
 
 def add_options(command: argparse.ArgumentParser) -> None:
     """The options of the command."""
     add_robot(command)
-    add = command.add_argument
-    add("quantity", metavar="QUANTITY", help=f"one of {', '.join(QUANTITIES)}")
-    add("--q", metavar="LIST", type=numbers, required=True, help="positions [rad or m]")
-    add("--qd", metavar="LIST", type=numbers, help="speeds (default: zeros)")
-    add("--qdd", metavar="LIST", type=numbers, help="accelerations (default: zeros)")
-    add("--tau", metavar="LIST", type=numbers, help="torques [N m or N] (default: zeros)")
+    add, payload, wrench = command.add_argument, ARGUMENTS["payload"], ARGUMENTS["wrench"]
+    add_state(command)
+    add("--payload", metavar="LIST", type=numbers, help=f"carried load: {payload.meaning} [kg, m]")
+    add("--payload-frame", metavar="NAME", help="the frame of the payload (default: the tip)")
+    add("--gravity", metavar="LIST", type=numbers, help="free fall in the base frame [m/s^2]")
+    add("--wrench", metavar="LIST", type=numbers, help=f"pushes the arm: {wrench.meaning} [N, N m]")
+    add("--wrench-frame", metavar="NAME", help="the frame that it acts at (default: the tip)")
     add("--method", help="the formulation, in place of the cheapest")
     add("--frame", help="the link or frame, in place of the tip")
     add("--friction", action="store_true", help="with the joints' friction")
     add("--json", action="store_true", help="print JSON")
+
+
+def add_state(command: argparse.ArgumentParser) -> None:
+    """The quantity, and the state in which it is computed."""
+    add = command.add_argument
+    names = ", ".join(QUANTITIES)
+    add("quantity", metavar="QUANTITY", type=quantity, help=f"one of {names}")
+    add("--q", metavar="LIST", type=motion, help="positions [rad or m] (default: zeros)")
+    add("--qd", metavar="LIST", type=motion, help="speeds (default: zeros)")
+    add("--qdd", metavar="LIST", type=motion, help="accelerations (default: zeros)")
+    add("--tau", metavar="LIST", type=numbers, help="torques [N m or N] (default: zeros)")
+    add_degrees(command)
 
 
 def run(arguments: argparse.Namespace) -> None:
@@ -39,7 +62,7 @@ def run(arguments: argparse.Namespace) -> None:
     robot, asked = load(arguments), find(arguments.quantity)
     state = {name: argument(robot, name, arguments) for name in asked.arguments}
     refuse_idle(arguments)
-    options = {name: getattr(arguments, name) for name in ("method", "frame")}
+    options = {name: getattr(arguments, name) for name in OPTIONS}
     given = {name: value for name, value in options.items() if value is not None}
     if arguments.friction:
         given["friction"] = True
@@ -47,35 +70,51 @@ def run(arguments: argparse.Namespace) -> None:
     arrays = [np.asarray(x) for x in (found if isinstance(found, tuple) else (found,))]
     if arguments.json:
         results = {result.name: x for result, x in zip(asked.results, arrays, strict=True)}
-        whole = data(robot, arguments.quantity, state, results)
+        arrays_given = {name: given[name] for name in GIVEN if name in given}
+        whole = data(robot, arguments.quantity, state | arrays_given, results)
         print(json.dumps(whole, indent=2, allow_nan=False))
         return
     screen = console()
     screen.print(asked.sentence)
+    if arguments.q is None and "q" in asked.arguments:
+        screen.print("At q = 0 for all joints; --q LIST gives another position.")
     for result, value in zip(asked.results, arrays, strict=True):
         for part in shown(robot, result.name, result.sizes.split(), value):
             screen.show(part)
 
 
 def argument(robot: Robot, name: str, arguments: argparse.Namespace) -> np.ndarray:
-    """An argument of the quantity: one number a joint, zeros where nothing is said."""
+    """An argument of the quantity: one number per joint, zeros by default."""
     values = getattr(arguments, name)
     if values is None:
         return np.zeros(robot.n)
-    return (position if name == "q" else each)(robot, f"--{name}", values)
+    return (position if name == "q" else each)(robot, f"--{name}", values, arguments.degrees)
 
 
 def refuse_idle(arguments: argparse.Namespace) -> None:
     """Refuse an option that the quantity does not depend on."""
     quantity = arguments.quantity
     asked = find(quantity)
-    works = {name: name in asked.arguments for name in ARGUMENTS}
+    works = {name: name in (*asked.arguments, *asked.at_call) for name in ARGUMENTS}
+    for name in ("payload", "wrench"):
+        works[f"{name}_frame"] = getattr(arguments, name, None) is not None
     works |= {"method": not asked.function, "frame": asked.framed}
     works["friction"] = asked.friction is not None
     for name, used in works.items():
-        if not used and getattr(arguments, name, None) not in (None, False):
-            fit = [f"--{other}" for other, fits in works.items() if fits]
-            raise MethodError(f"--{name} does nothing for {quantity}, which takes {listed(fit)}")
+        value = getattr(arguments, name, None)
+        if not used and value is not None and value is not False:
+            fit = [
+                option(other) for other, fits in works.items() if fits and hasattr(arguments, other)
+            ]
+            hint = f"; it needs {option(name[:-6])}" if name.endswith("_frame") else ""
+            raise MethodError(
+                f"{option(name)} does nothing for {quantity}, which takes {listed(fit)}{hint}"
+            )
+
+
+def option(name: str) -> str:
+    """The option that sets a name."""
+    return f"--{name.replace('_', '-')}"
 
 
 def data(

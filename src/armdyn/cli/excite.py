@@ -6,7 +6,7 @@ import argparse
 import json
 from typing import Any
 
-from armdyn.cli.arguments import add_robot, load, number, numbers, whole
+from armdyn.cli.arguments import add_robot, load, number, numbers, print_paths, whole
 from armdyn.errors import IdentificationError
 from armdyn.identification.excitation import HEADINGS, Excitation, check_path, excite
 from armdyn.output import files
@@ -30,7 +30,13 @@ def add_options(command: argparse.ArgumentParser) -> None:
         help="the greatest (default: what reaches the greatest speed in 0.5 s)",
     )
     add_columns(command)
-    add("--seed", metavar="N", type=whole, default=0, help="of the start (default: %(default)s)")
+    add(
+        "--seed",
+        metavar="N",
+        type=whole,
+        default=0,
+        help="seed of the random start (default: %(default)s)",
+    )
     add("--save", metavar="FILE", help="write the motion (.csv, .npz)")
     add("--rate", metavar="HZ", type=number, help="samples a second to write (default: 1000)")
     add("--plot", metavar="FILE", help="draw the motion (.png, .svg, .pdf)")
@@ -81,6 +87,7 @@ def run(arguments: argparse.Namespace) -> None:
         print(json.dumps(data(found), indent=2))
     else:
         show(found)
+        print_paths([arguments.save, arguments.plot])
 
 
 def one_or_all(values: Any) -> Any:

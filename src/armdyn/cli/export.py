@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 
 from armdyn import export
-from armdyn.cli.arguments import add_robot, items, load
+from armdyn.cli.arguments import add_robot, items, load, print_paths
 from armdyn.engine.derived import KINDS
 from armdyn.errors import MethodError, shorten
 from armdyn.output import files
@@ -63,7 +63,7 @@ def add_options(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--frame",
         metavar="NAME",
-        help="that pose, jacobian and the like are those of (default: the tip)",
+        help="the frame of pose, jacobian and others (default: the tip)",
     )
     command.add_argument(
         "--friction", action="store_true", help="inverse and forward dynamics with friction"
@@ -75,13 +75,14 @@ def add_options(command: argparse.ArgumentParser) -> None:
         help=f"what functions take besides the state: {', '.join(GIVEN)}",
     )
     command.add_argument(
-        "--payload-frame", metavar="NAME", help="that a payload is given in (default: the tip)"
+        "--payload-frame", metavar="NAME", help="the frame of payloads (default: the tip)"
     )
     command.add_argument(
-        "--wrench-frame", metavar="NAME", help="that a wrench acts at (default: the tip)"
+        "--wrench-frame", metavar="NAME", help="the frame that wrenches act at (default: the tip)"
     )
     command.add_argument(
-        "--name", help="with which files, and functions of C, begin (default: the arm's name)"
+        "--name",
+        help="the start of names of files, and of functions in C (default: the arm's)",
     )
     command.add_argument(
         "--force", action="store_true", help="replace files that armdyn did not write"
@@ -91,7 +92,7 @@ def add_options(command: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> None:
     """Write an arm's dynamics as source, and say where."""
     files.check_name(arguments.output)
-    asked = items(arguments.quantity)
+    asked = items(arguments.quantity.lower())
     chain = load(arguments).chain
     quantities = quantities_of(chain) if asked == ["all"] else asked
     texts = export.WRITERS[arguments.to](
@@ -108,8 +109,7 @@ def run(arguments: argparse.Namespace) -> None:
         payload_frame=arguments.payload_frame,
         wrench_frame=arguments.wrench_frame,
     )
-    for path in export.write(texts, arguments.output, force=arguments.force):
-        print(path)
+    print_paths(export.write(texts, arguments.output, force=arguments.force))
 
 
 def methods(given: list[str], quantities: list[str]) -> dict[str, str]:

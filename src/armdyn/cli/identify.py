@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from armdyn.cli.arguments import add_robot, load, number
+from armdyn.cli.arguments import add_robot, load, number, print_paths
 from armdyn.cli.excite import add_columns, columns
 from armdyn.errors import IdentificationError, shorten
 from armdyn.identification import Identification, identify
@@ -31,10 +31,21 @@ def add_options(command: argparse.ArgumentParser) -> None:
     add_robot(command)
     add = command.add_argument
     add("logs", metavar="LOG", nargs="+", help="measured motions (.csv, .npz, .parquet)")
-    add("--hold-out", metavar="LOG", action="append", default=[], help="predict this one")
+    add(
+        "--hold-out",
+        metavar="LOG",
+        action="append",
+        default=[],
+        help="a log to predict, not to fit",
+    )
     add("--payload", action="store_true", help="only a load at the tip; the arm is right")
-    add("--cutoff", metavar="HZ", type=number, help="of the low-pass (default: by validation)")
-    add("--weight", type=number, help="of what is known before (default: by validation)")
+    add(
+        "--cutoff",
+        metavar="HZ",
+        type=number,
+        help="of the low-pass filter (default: by validation)",
+    )
+    add("--weight", type=number, help="of the given parameters (default: by validation)")
     add("--rest", metavar="SPEED", type=number, help="leave out what is slower (default: 5 %%)")
     add_columns(command)
     add("--moments", metavar="FILE", help="keep sums of the logs (.npz), and go on from them")
@@ -67,6 +78,7 @@ def run(arguments: argparse.Namespace) -> None:
         print(json.dumps(data(found, errors, notes), indent=2))
     else:
         show(found, errors, notes)
+        print_paths([arguments.save, arguments.plot, arguments.moments])
 
 
 def check_files(arguments: argparse.Namespace) -> None:

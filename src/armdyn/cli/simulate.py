@@ -9,7 +9,18 @@ from typing import Any
 import numpy as np
 
 from armdyn import view
-from armdyn.cli.arguments import add_robot, each, load, number, numbers, position, whole
+from armdyn.cli.arguments import (
+    add_degrees,
+    add_robot,
+    each,
+    load,
+    motion,
+    number,
+    numbers,
+    position,
+    print_paths,
+    whole,
+)
 from armdyn.errors import SimulationError
 from armdyn.output import files
 from armdyn.robot import Robot
@@ -18,6 +29,7 @@ from armdyn.simulation.integrators import ADAPTIVE, INTEGRATORS
 from armdyn.simulation.results import Result
 
 HELP = "move an arm: torques or a controller, in time"
+WAYS = ("quintic", "cycloidal", "trapezoidal")
 PACE = 10.0  # [rad/s], of the critically damped motion that default gains make
 
 
@@ -25,14 +37,15 @@ def add_options(command: argparse.ArgumentParser) -> None:
     """The options of the command; lists are separated by commas, one number stands for all."""
     add_robot(command)
     add = command.add_argument
-    add("--q0", metavar="LIST", type=numbers, help="positions to start from [rad or m]")
-    add("--qd0", metavar="LIST", type=numbers, default=np.zeros(1), help="speeds to start with")
+    add("--q0", metavar="LIST", type=motion, help="positions to start from [rad or m]")
+    add("--qd0", metavar="LIST", type=motion, default=np.zeros(1), help="speeds to start with")
+    add_degrees(command)
     add("--time", metavar="S", type=number, default=1.0, help="how long (default: %(default)s s)")
     add("--dt", metavar="S", type=number, default=1e-3, help="the step (default: %(default)s s)")
     add("--integrator", choices=INTEGRATORS, default="ab4", help="default: %(default)s")
     add("--every", metavar="N", type=whole, default=1, help="keep one step of N")
-    add("--rtol", type=number, help="of DOP853 and LSODA (default: 1e-9)")
-    add("--atol", type=number, help="of DOP853 and LSODA (default: 1e-12)")
+    add("--rtol", type=number, help="relative tolerance of DOP853, LSODA (default: 1e-9)")
+    add("--atol", type=number, help="absolute tolerance of them (default: 1e-12)")
     add("--friction", action="store_true", help="with the joints' friction")
     add(
         "--limits",
@@ -49,14 +62,18 @@ def add_options(command: argparse.ArgumentParser) -> None:
         default="zero",
         help="what makes the torque (default: %(default)s)",
     )
-    add("--target", metavar="LIST", type=numbers, help="the position that a controller goes to")
-    add("--trajectory", choices=["quintic", "cycloidal", "trapezoidal"], help="the way to it")
-    add("--duration", metavar="S", type=number, help="of the trajectory (default: all the time)")
-    add("--speed", metavar="LIST", type=numbers, help="of trapezoidal (default: the joints' limit)")
-    add("--acceleration", metavar="LIST", type=numbers, help="of trapezoidal")
+    add("--target", metavar="LIST", type=motion, help="the position that a controller goes to")
+    add("--trajectory", choices=WAYS, help="how the target is reached")
+    add("--duration", metavar="S", type=number, help="time of the trajectory (default: --time)")
+    add(
+        "--speed", metavar="LIST", type=motion, help="of a trapezoidal trajectory (default: limits)"
+    )
+    add("--acceleration", metavar="LIST", type=motion, help="of a trapezoidal trajectory")
     add("--kp", metavar="LIST", type=numbers, help="stiffness of the controller")
-    add("--kd", metavar="LIST", type=numbers, help="its damping")
-    add("--rate", metavar="HZ", type=number, help="of a controller that samples and holds")
+    add("--kd", metavar="LIST", type=numbers, help="damping of the controller")
+    add(
+        "--rate", metavar="HZ", type=number, help="samples a second of a controller that holds them"
+    )
     add("--plot", metavar="FILE", help="draw the motion (.png, .svg, .pdf)")
     add("--save", metavar="FILE", help="write the motion (.npz, .csv, .parquet, .zarr)")
     add("--view", metavar="FILE", help="write a page that plays the motion (.html)")
@@ -73,13 +90,14 @@ def run(arguments: argparse.Namespace) -> None:
         files.check_picture(arguments.plot)
     if arguments.view:
         view.check_path(arguments.view)
-    q0 = home(robot) if arguments.q0 is None else position(robot, "--q0", arguments.q0)
+    degrees = arguments.degrees
+    q0 = home(robot) if arguments.q0 is None else position(robot, "--q0", arguments.q0, degrees)
     tolerances = {"rtol": arguments.rtol, "atol": arguments.atol}
     try:
         result = simulate(
             robot,
             q0,
-            each(robot, "--qd0", arguments.qd0),
+            each(robot, "--qd0", arguments.qd0, degrees),
             torque(robot, q0, arguments),
             arguments.time,
             arguments.dt,
@@ -102,6 +120,7 @@ def run(arguments: argparse.Namespace) -> None:
         print(result.summary())
         for violation in result.violations:
             print(violation)
+        print_paths([arguments.save, arguments.plot, arguments.view])
 
 
 def refuse_idle(arguments: argparse.Namespace) -> None:
@@ -180,7 +199,7 @@ def reference(robot: Robot, q0: np.ndarray, arguments: argparse.Namespace) -> An
     """The position or the trajectory that a controller follows."""
     if arguments.target is None:
         raise SimulationError(f"--controller {arguments.controller} needs a --target to go to")
-    target = position(robot, "--target", arguments.target)
+    target = position(robot, "--target", arguments.target, arguments.degrees)
     duration = arguments.time if arguments.duration is None else arguments.duration
     match arguments.trajectory:
         case None:
@@ -191,8 +210,8 @@ def reference(robot: Robot, q0: np.ndarray, arguments: argparse.Namespace) -> An
             return trajectories.cycloidal(q0, target, duration)
     speed = robot.speed_limits
     if arguments.speed is not None:
-        speed = each(robot, "--speed", arguments.speed)
+        speed = each(robot, "--speed", arguments.speed, arguments.degrees)
     if arguments.acceleration is None:
         raise SimulationError("--trajectory trapezoidal needs an --acceleration")
-    acceleration = each(robot, "--acceleration", arguments.acceleration)
+    acceleration = each(robot, "--acceleration", arguments.acceleration, arguments.degrees)
     return trajectories.trapezoidal(q0, target, speed, acceleration)

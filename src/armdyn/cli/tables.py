@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 
+from armdyn.cli.arguments import print_paths
 from armdyn.errors import MethodError
 from armdyn.output import files
 from armdyn.output.report import console, progress_bar
@@ -39,6 +40,7 @@ def run(arguments: argparse.Namespace) -> None:
         screen = console()
         for part in rendering.renderables(papers, ascii_only=screen.options.ascii_only):
             screen.show(part)
+        print_paths([arguments.plot])
 
 
 def made(keys: list[str]) -> rendering.Tables:

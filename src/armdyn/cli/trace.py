@@ -9,12 +9,12 @@ from typing import Any
 
 from rich.text import Text
 
-from armdyn.cli.arguments import add_robot, load, numbers
-from armdyn.cli.eval import argument, refuse_idle
+from armdyn.cli.arguments import add_robot, load
+from armdyn.cli.eval import add_state, argument, refuse_idle
 from armdyn.counting.steps import Step, Steps, trace
 from armdyn.output.report import console
 from armdyn.program.program import Op
-from armdyn.quantities import QUANTITIES, find
+from armdyn.quantities import find
 from armdyn.quantities.tasks import Task
 
 HELP = "a program step by step: values, lines of the algorithm, what was saved"
@@ -25,14 +25,10 @@ SIGNS = {Op.ADD: "+", Op.SUB: "-", Op.MUL: "*", Op.DIV: "/"}
 def add_options(command: argparse.ArgumentParser) -> None:
     """The options of the command."""
     add_robot(command)
+    add_state(command)
     add = command.add_argument
-    add("quantity", metavar="QUANTITY", help=f"one of {', '.join(QUANTITIES)}")
     add("--method", help="the formulation, in place of the cheapest")
     add("--frame", help="the link or frame, in place of the tip")
-    add("--q", metavar="LIST", type=numbers, help="positions [rad or m] (default: zeros)")
-    add("--qd", metavar="LIST", type=numbers, help="speeds (default: zeros)")
-    add("--qdd", metavar="LIST", type=numbers, help="accelerations (default: zeros)")
-    add("--tau", metavar="LIST", type=numbers, help="torques [N m or N] (default: zeros)")
     add("--all", action="store_true", help=f"show all steps, not the first {MOST} only")
     add("--json", action="store_true", help="print JSON, with all steps")
 

@@ -8,7 +8,7 @@ import tempfile
 from pathlib import Path
 
 from armdyn import view
-from armdyn.cli.arguments import add_robot, load
+from armdyn.cli.arguments import add_robot, load, print_paths
 from armdyn.errors import warn
 
 HELP = "look at an arm: a page to move, drag and simulate it"
@@ -38,7 +38,7 @@ def run(arguments: argparse.Namespace) -> None:
         page.save(path)
     elif not page.open(path):
         warn("no browser was found; open %s yourself", path)
-    print(path)
+    print_paths([path])
 
 
 def new_file(name: str) -> Path:
