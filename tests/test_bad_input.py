@@ -18,7 +18,7 @@ UPPER = f"""<link name="upper">
     <inertial><origin xyz="0.3 0 0"/><mass value="1"/>{INERTIA}</inertial>
   </link>"""
 SHOULDER = """<joint name="shoulder" type="revolute">
-    <parent link="base"/><child link="lower"/>
+    <!-- <axis>: of the "arm" --><parent link="base"/><child link="lower"/>
     <origin xyz="0 0 0.5" rpy="0 1.5 0"/><axis xyz="0 0 1"/>
     <limit lower="-2" upper="2.5" velocity="3" effort="40"/>
     <dynamics damping="0.5" friction="0.25"/>
@@ -31,11 +31,14 @@ FLANGE = """<joint name="flange" type="fixed">
     <parent link="upper"/><child link="tool"/><origin xyz="0 0 0.125" rpy="0 0 0.75"/>
   </joint>"""
 GOOD = f"""<?xml version="1.0"?>
-<robot name="arm">
+<!-- An arm of two joints, <shoulder> & elbow -->
+<!-- =====
+     as xacro heads its files -->
+<robot name="arm"><!-- the links -->
   <link name="base"/>
   {LOWER}
   {UPPER}
-  <link name="tool"/>
+  <link name="tool"/> <!-- <link name="none"/> -->
   {SHOULDER}
   {ELBOW}
   {FLANGE}

@@ -9,6 +9,7 @@ from armdyn import ModelError
 from armdyn.chain import checks
 from armdyn.chain.limits import MAX_BYTES
 from armdyn.errors import shorten
+from armdyn.loaders import _kind
 from armdyn.loaders import load as load_file
 from armdyn.loaders import urdf
 from tests.test_bad_input import ELBOW, GOOD, UPPER, in_joint
@@ -132,3 +133,19 @@ def test_a_table_has_nothing_to_lock(nothing):
     assert load_file("puma560", lock=nothing).chain == load_file("puma560").chain
     with pytest.raises(ModelError, match="^puma560: base=, tip= and lock= choose a chain of a UR"):
         load_file("puma560", lock={"joint1": 0.5})
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "latin-1"])
+@pytest.mark.parametrize("tag", ["mujoco", "mujocoinclude", "robot", "mujoco_robot"])
+def test_the_first_element_says_what_an_xml_text_is(tag, encoding):
+    head = f'<?xml version="1.0" encoding="{encoding.removesuffix("-sig")}"?>'
+    comments = "<!-- <mujoco> é --><?robot <mujoco?>" * 2000
+    text = f"{head}{comments}\n<{tag} model='a'><mujoco/>".encode(encoding)
+    assert _kind(text) == ("mjcf" if tag in ("mujoco", "mujocoinclude") else "urdf")
+
+
+@pytest.mark.parametrize(
+    "text", ["", "\ud800", "<robot name='\ud800'/>", "<mujoco", b"\xff\xfe<\0"]
+)
+def test_what_is_not_xml_is_left_to_the_reader_of_urdf(text):
+    assert _kind(text) == "urdf"

@@ -17,7 +17,8 @@ def write(chain, seed=0, tilts=None):
     direction across its axis.
     """
     rng = np.random.default_rng(seed)
-    parts = ['<?xml version="1.0"?>', f'<robot name="{chain.name}">', '<link name="base"/>']
+    parts = ['<?xml version="1.0"?>', "<!-- drawn at random: <robot> -->"]
+    parts += [f'<robot name="{chain.name}">', '<!-- a > b --><link name="base"/>']
     outer = Pose.of(_rotation(rng.standard_normal((3, 3))), rng.uniform(-1, 1, 3))
     parts += [_link("mount", None, rng), _joint("mounting", "fixed", "base", "mount", outer)]
     carrier, to_next = "mount", outer.inverse() @ chain.base  # E_0 in the carrier's frame

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Mapping
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
@@ -141,7 +140,7 @@ def _read(source: str | bytes | os.PathLike[str]) -> Source:
             f"load takes a robot's name, a path to {FILE}, or XML, not {shorten(source)}"
         )
     if isinstance(source, str) and source.lstrip("\ufeff \t\r\n").startswith("<"):
-        return Source(source, kind=_kind(source.encode()))
+        return Source(source, kind=_kind(source))
     if isinstance(source, str) and source in (shipped := _shipped()):
         place = os.path.join(MODELS, source + shipped[source])
         with open(place, "rb") as file:
@@ -182,9 +181,11 @@ def _read_file(path: Path) -> Source:
     return Source(text, path.stem, kind, label, os.path.abspath(path))
 
 
-def _kind(text: bytes) -> str:
+def _kind(text: str | bytes) -> str:
     """Which module reads an XML text, by its first element."""
-    return "mjcf" if re.match(rb"(?:[^<]|<\?.*?\?>|<!--.*?-->)*<mujoco\b", text, re.S) else "urdf"
+    from armdyn.loaders.markup import root_tag
+
+    return "mjcf" if root_tag(text.lstrip()) in ("mujoco", "mujocoinclude") else "urdf"
 
 
 def _shown(path: Path) -> str:

@@ -14,6 +14,7 @@ FOREIGN = {  # what people have in place of a URDF, by its root, and what to do 
     "sdf": "SDF, which armdyn does not read; convert it to URDF",
     "xacro": "a xacro macro; give the file a name that ends in .xacro, or expand it first",
 }
+FIRST = 4096  # bytes in which the first tag mostly stands
 DECIMAL = re.compile(r"[-+]?(?:[0-9]++\.?[0-9]*+|\.[0-9]++)(?:[eE][-+]?[0-9]++)?")
 
 
@@ -95,6 +96,21 @@ def check_size(size: int, what: str) -> None:
     """Refuse a text of more than MAX_BYTES bytes."""
     if size > MAX_BYTES:
         raise ModelError(f"{what} has {size} bytes; no arm's text needs more than {MAX_BYTES}")
+
+
+def root_tag(text: str | bytes) -> str:
+    """The tag of the first element, in whatever encoding; empty if there is none."""
+    found: list[str] = []
+    parser = expat.ParserCreate()
+    parser.StartElementHandler = lambda tag, attributes: found.append(tag)
+    start, size = 0, FIRST
+    try:
+        while start < len(text) and not found:
+            parser.Parse(text[start : start + size])
+            start, size = start + size, 2 * size  # an open tag is read again with each part
+    except (expat.ExpatError, LookupError, ValueError):  # which parse tells of
+        pass
+    return found[0] if found else ""
 
 
 def parse(text: str | bytes) -> Element:

@@ -159,8 +159,9 @@ def choose(
     lost = [j for j in tree.joints.values() if j.mimics and j.mimics[0] not in tree.joints]
     if lost and check == "error":
         raise ModelError(_follows_nothing(lost[0]))
+    followings = _followings(tree, lock)
     held = {name for name in tree.joints if tree.joints[name].type == "fixed"}
-    held |= {name for name, joint in tree.joints.items() if _leader(tree, joint, lock)[0] in lock}
+    held |= {name for name, following in followings.items() if following.leader in lock}
     if tip is None:
         moving = _trunk(tree, start, held)
     else:
@@ -176,12 +177,12 @@ def choose(
     notes = [f"{_follows_nothing(joint)}; it is locked" for joint in lost]
     names = {joint.name for joint in moving}
     still = [j for j in tree.below(start) if j.type != "fixed" and j.name not in names]
-    locked = {joint.name: _position(tree, joint, lock) for joint in still}
+    locked = {j.name: _position(j.name, followings[j.name], lock) for j in still}
     notes += [
         f"joint {shorten(joint.name)} mimics {shorten(leader)}, which moves, but is locked at "
         f"{locked[joint.name]:g}"
         for joint in still
-        if (leader := _leader(tree, joint, lock)[0]) in names
+        if (leader := followings[joint.name].leader) in names
     ]
     notes += (note for name in lock for note in _odd_lock(tree.joints[name], locked.get(name)))
     return Serial(start, moving[-1].child if tip is None else tip, moving, locked, notes)
@@ -276,30 +277,40 @@ def _check_lock(tree: Tree, lock: Mapping[str, float]) -> None:
         given.finite(f"lock: joint {shorten(name)}", position)
 
 
-def _leader(tree: Tree, joint: TreeJoint, lock: Mapping[str, float]) -> tuple[str, float, float]:
-    """The joint that a joint follows in the end (itself, if it mimics none), the ratio, the offset.
+class Following(NamedTuple):
+    """How a joint follows another, ``ratio`` times its position plus ``offset``; or itself."""
 
-    A joint that ``lock`` names follows no other.
-    """
-    ratio, offset = 1.0, 0.0
-    seen = {joint.name: None}
-    while joint.mimics and joint.mimics[0] in tree.joints and joint.name not in lock:
-        name, multiplier, added = joint.mimics
-        ratio, offset = ratio * multiplier, ratio * added + offset
-        joint = tree.joints[name]
-        if name in seen:
-            raise ModelError(f"joints mimic one another in a circle: {_quoted([*seen, name])}")
-        seen[name] = None
-    return joint.name, ratio, offset
+    leader: str
+    ratio: float = 1.0
+    offset: float = 0.0
 
 
-def _position(tree: Tree, joint: TreeJoint, lock: Mapping[str, float]) -> float:
-    leader, ratio, offset = _leader(tree, joint, lock)
+def _followings(tree: Tree, lock: Mapping[str, float]) -> dict[str, Following]:
+    """What each joint follows in the end; a joint that ``lock`` names follows no other."""
+    found: dict[str, Following] = {}
+    for joint in tree.joints.values():
+        chain: dict[str, tuple[str, float, float]] = {}
+        while joint.name not in found:
+            if joint.name in chain:
+                circle = _quoted([*chain, joint.name])
+                raise ModelError(f"joints mimic one another in a circle: {circle}")
+            if not joint.mimics or joint.mimics[0] not in tree.joints or joint.name in lock:
+                found[joint.name] = Following(joint.name)
+                break
+            chain[joint.name] = joint.mimics
+            joint = tree.joints[joint.mimics[0]]
+        for name, (leader, multiplier, offset) in reversed(chain.items()):
+            end, ratio, added = found[leader]
+            found[name] = Following(end, multiplier * ratio, multiplier * added + offset)
+    return found
+
+
+def _position(name: str, following: Following, lock: Mapping[str, float]) -> float:
+    leader, ratio, offset = following
     position = ratio * float(lock.get(leader, 0.0)) + offset
     if not abs(position) <= LARGEST:
         raise ModelError(
-            f"joint {shorten(joint.name)} would be locked at {position:g}; expected at most "
-            f"{LARGEST:g}"
+            f"joint {shorten(name)} would be locked at {position:g}; expected at most {LARGEST:g}"
         )
     return position
 
