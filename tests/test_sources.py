@@ -9,9 +9,8 @@ from armdyn import ModelError
 from armdyn.chain import checks
 from armdyn.chain.limits import MAX_BYTES
 from armdyn.errors import shorten
-from armdyn.loaders import _kind
+from armdyn.loaders import _kind, urdf
 from armdyn.loaders import load as load_file
-from armdyn.loaders import urdf
 from tests.test_bad_input import ELBOW, GOOD, UPPER, in_joint
 
 FILE = "a .urdf, .xacro, .xml, .mjcf, .toml or .csv file"
@@ -49,7 +48,7 @@ def test_endless_file_is_read_no_further_than_the_limit(tmp_path):
         ("nowhere.mjcf", "cannot read nowhere.mjcf: No such file"),
         (
             b'<robot><xacro:include filename="arm.xacro"/></robot>',
-            "<xacro:include> on line 1 is a xacro macro; give the file a name that ends in .xacro",
+            "<xacro:include> on line 1 is left to xacro; give the file a name that ends in .xacro",
         ),
         (b"<sdf/>", "expected <robot>: this is SDF, which armdyn does not read"),
         ("", "no robot named ''; expected a path"),

@@ -6,6 +6,7 @@ from typing import Any
 
 LONGEST = 80  # characters of a value in a message
 MOST = 40  # names in a list in a message
+ACCEPTED = 'check="warn" accepts it'  # of an error that it makes a note
 
 
 def shorten(value: object) -> str:

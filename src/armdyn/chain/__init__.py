@@ -19,7 +19,7 @@ from armdyn.chain.inertia import Inertia
 from armdyn.chain.minimal import MinimalParameters
 from armdyn.chain.parts import File, Frame, Joint, Link, assign, locked_at
 from armdyn.chain.pose import IDENTITY, Pose
-from armdyn.errors import ModelError, cut, shorten, unknown, warn, whole
+from armdyn.errors import ACCEPTED, ModelError, cut, shorten, unknown, warn, whole
 
 if TYPE_CHECKING:
     from armdyn.chain.random import Structure
@@ -56,7 +56,8 @@ class Chain:
         broken = list(checks.structure(self)) or checks.unusable(self)
         found = [] if broken else checks.findings(self)
         if broken or (found and self.check == "error"):
-            raise ModelError(f"{cut(self.name)}: " + given.summed_up(broken or found))
+            remedy = "" if broken else f"; {ACCEPTED}"
+            raise ModelError(f"{cut(self.name)}: {given.summed_up(broken or found)}{remedy}")
         for note in found:
             if note not in self.notes:  # said when the chain was built that this one is made from
                 warn("%s: %s", cut(self.name), note)
@@ -128,6 +129,12 @@ class Chain:
         """The names that ``pose`` and ``jacobian`` know, links first, then fixed frames."""
         links, frames = [link.name for link in self.links], [frame.name for frame in self.frames]
         return links + [name for name in frames if name not in links]
+
+    @property
+    def tip_name(self) -> str:
+        """The first frame that stands where the tip does; empty if there is none."""
+        names = (f.name for f in self.frames if (f.link, f.pose) == (self.n - 1, self.tip))
+        return next(names, "")
 
     def find_frame(self, name: str | None = None) -> tuple[int, Pose]:
         """The link (counted from 0, base -1) and the pose in E_i of a named link or frame.

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 POSTURES = 3
 GOLDEN = (math.sqrt(5) - 1) / 2  # its multiples, less their whole parts, are nowhere alike
 SINGULAR = 1e-13  # of M scaled to a unit diagonal; rounding leaves about n eps
+CUT = "the arm ends at"  # how a note begins on an arm that leaves out much of its robot
 INDEFINITE = (
     "the mass matrix is not positive definite at a posture tried: forward dynamics, which does not "
     "pivot, may lose digits or divide by zero"
@@ -168,7 +169,8 @@ def motion(chain: Chain) -> list[str]:
     name = chain.joints[worst].name
     return [
         f"joint {shorten(name)} moves nothing that has inertia: the mass matrix is singular at "
-        "every posture tried; give the links beyond it mass, or lock it"
+        "every posture tried; give the links beyond it mass, or lock it: "
+        f"lock={{{shorten(name)}: 0}}"
     ]
 
 

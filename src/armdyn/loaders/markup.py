@@ -11,15 +11,21 @@ from armdyn.chain.limits import MAX_BYTES, MAX_DEPTH, MAX_ELEMENTS
 from armdyn.errors import ArmdynError, ModelError, cut, shorten
 
 FOREIGN = {  # what people have in place of a URDF, by its root, and what to do about it
+    "srdf": "SRDF, which groups the links of a URDF; load that URDF",
     "sdf": "SDF, which armdyn does not read; convert it to URDF",
-    "xacro": "a xacro macro; give the file a name that ends in .xacro, or expand it first",
+    "xacro": "left to xacro; give the file a name that ends in .xacro, or expand it first",
 }
 FIRST = 4096  # bytes in which the first tag mostly stands
+TEXT = "text()"  # the key of what stands between the tags of an element without children
+ENDLESS = re.compile(r"[-+]?inf(?:inity)?", re.IGNORECASE)
 DECIMAL = re.compile(r"[-+]?(?:[0-9]++\.?[0-9]*+|\.[0-9]++)(?:[eE][-+]?[0-9]++)?")
 
 
 class Element(NamedTuple):
-    """An XML element; ``label`` is what messages call it, such as "joint 'elbow'"."""
+    """An XML element; ``label`` names it in messages, such as "joint 'elbow'".
+
+    ``attributes[TEXT]`` is the text between its tags, if there is any.
+    """
 
     tag: str
     attributes: dict[str, str]
@@ -59,7 +65,12 @@ class Element(NamedTuple):
         """A finite number not beyond +-``largest``; without a default it must be there."""
         if default is not None and attribute not in self.attributes:
             return default
-        return self._numbers(attribute, 1, largest)[0]
+        return self.numbers(attribute, 1, largest)[0]
+
+    def limit(self, attribute: str, default: float) -> float:
+        """A number that may be infinite."""
+        found = ENDLESS.fullmatch(self.attributes.get(attribute, "").strip())
+        return float(found[0]) if found else self.number(attribute, default)
 
     def triple(
         self,
@@ -70,17 +81,18 @@ class Element(NamedTuple):
         """Three finite numbers not beyond +-``largest``; without a default they must be there."""
         if default is not None and attribute not in self.attributes:
             return default
-        x, y, z = self._numbers(attribute, 3, largest)
+        x, y, z = self.numbers(attribute, 3, largest)
         return x, y, z
 
     def wrong(self, attribute: str, problem: str) -> ModelError:
         """The error to raise where an attribute's value will not do."""
         return ModelError(f"{self.label} {attribute}={shorten(self.text(attribute))} {problem}")
 
-    def _numbers(self, attribute: str, count: int, largest: float) -> list[float]:
+    def numbers(self, attribute: str, count: int, largest: float) -> list[float]:
+        """So many finite numbers not beyond +-``largest``."""
         words = self.text(attribute).split()
         expected = "one finite number" if count == 1 else f"{count} finite numbers"
-        if "${" in self.text(attribute):
+        if leftover(self.text(attribute)):
             raise self.wrong(attribute, "is a xacro expression; run xacro first")
         if len(words) != count or not all(DECIMAL.fullmatch(word) for word in words):
             raise self.wrong(attribute, f"will not do; expected {expected}")
@@ -90,6 +102,11 @@ class Element(NamedTuple):
         if any(abs(number) > largest for number in numbers):
             raise self.wrong(attribute, f"is too large; expected at most {largest:g} in size")
         return numbers
+
+
+def leftover(value: str) -> bool:
+    """Whether xacro has yet to expand a value."""
+    return "${" in value or "$(" in value
 
 
 def check_size(size: int, what: str) -> None:
@@ -135,6 +152,9 @@ class _Builder:
         self.parser = expat.ParserCreate()
         self.parser.StartElementHandler = self.start
         self.parser.EndElementHandler = self.end
+        self.words: list[str] = []
+        self.parser.buffer_text = True
+        self.parser.CharacterDataHandler = self.words.append
         self.parser.StartDoctypeDeclHandler = self.refuse_doctype
         self.open: list[Element] = []
         self.elements = 0
@@ -159,9 +179,12 @@ class _Builder:
         else:
             self.root = element
         self.open.append(element)
+        self.words.clear()
 
     def end(self, tag: str) -> None:
-        self.open.pop()
+        element = self.open.pop()
+        if not element.children and (text := "".join(self.words).strip()):
+            element.attributes[TEXT] = text
 
     def label(self, tag: str, attributes: dict[str, str]) -> str:
         if "name" in attributes:

@@ -22,7 +22,7 @@ from armdyn.chain.inertia import Inertia
 from armdyn.chain.limits import LARGEST
 from armdyn.chain.parts import assign
 from armdyn.chain.pose import IDENTITY, Pose
-from armdyn.errors import ModelError, cut, shorten, warn
+from armdyn.errors import ACCEPTED, ModelError, cut, shorten, warn
 from armdyn.loaders.mjcf_drives import Drives, names, unread
 from armdyn.loaders.mjcf_guard import difference
 from armdyn.loaders.serial import to_chain
@@ -48,7 +48,7 @@ def load(
     """A chain from a file in MJCF, or from its text; includes and meshes need the file.
 
     Options are those of ``armdyn.loaders.urdf.load``. The root link is the world. If no gravity is
-    given it is the model's, in the base link's frame where the model starts.
+    given it is the model's.
     """
     snap_angle(snap)
     choice("check", check, ("error", "warn"))
@@ -57,22 +57,20 @@ def load(
     locked = {} if lock is None else lock
     serial = choose(tree, base, tip, locked, check)
     if tip is None:  # a body, not the point of it that its joint turns about
-        tip = reader.bodies.get(serial.tip, serial.tip)
+        serial = serial._replace(tip=reader.bodies.get(serial.tip, serial.tip))
     chain = to_chain(
         tree,
+        serial,
         name=reader.name if name is None else name,
-        base=base,
-        tip=tip,
-        lock=locked,
-        gravity=reader.gravity(tree, serial.base, locked) if gravity is None else gravity,
+        gravity=reader.gravity() if gravity is None else gravity,
         snap=snap,
         check=check,
         notes=[*reader.notes(tree, serial)],
-        moved=0.0,
+        moved=(),
     )
     note = difference(chain, reader, locked, own_gravity=gravity is None)
     if note and check == "error":
-        raise ModelError(f"{note}; check='warn' loads it all the same")
+        raise ModelError(f"{note}; {ACCEPTED}")
     if note:
         warn("%s: %s", cut(chain.name), note)
         assign(chain, "notes", (note, *chain.notes))
@@ -208,15 +206,9 @@ class Reader:
             found["lower"], found["upper"] = map(bound, self.model.jnt_range[j].tolist())
         return found
 
-    def gravity(self, tree: Tree, base: str, lock: Mapping[str, float]) -> np.ndarray:
-        """The model's, in the axes of a link, with the joints before it where they are locked."""
-        if self.drives.disabled("GRAVITY"):
-            return np.zeros(3)
-        pose, link = IDENTITY, base
-        while link != tree.root:
-            joint = tree.arriving[link]
-            pose, link = joint.at(float(lock.get(joint.name, 0.0))) @ pose, joint.parent
-        return np.array(pose.rotation).T @ self.model.opt.gravity
+    def gravity(self) -> np.ndarray:
+        """The model's, in the axes of the world [m/s^2]."""
+        return np.zeros(3) if self.drives.disabled("GRAVITY") else self.model.opt.gravity
 
     # What is not read -----------------------------------------------------------------------
 

@@ -75,7 +75,7 @@ class Step(NamedTuple):
 
 
 def normal_frames(
-    axes: Sequence[Axis], extent: Extent, snap: float, moved: float = 0.0
+    axes: Sequence[Axis], extent: Extent, snap: float, moved: list[float]
 ) -> tuple[list[TableRow], list[str]]:
     """The rows of the table, the first of them zero, and notes on what was moved or lost.
 
@@ -83,8 +83,8 @@ def normal_frames(
         axes: the joints from base to tip.
         extent: of the arm.
         snap: angles within ``snap`` [rad] of a quarter turn become it.
-        moved: by how much angles were snapped before, in all [rad]. Snapping by less than PARALLEL
-            is not counted: it is taken for the rounding of what the file means.
+        moved: by how much each angle was snapped before [rad], to which those snapped here are
+            added. Snapping by less than PARALLEL costs nothing: it is the rounding of the file.
     """
     reach = extent.reach
     joint_frames = _joint_frames(axes, reach)
@@ -107,12 +107,12 @@ def normal_frames(
             d = _length(step.slide_out - before.slide_in, reach)
             rows.append(TableRow(before.b, beta, d, theta, tidy(frame, reach)))
             notes += _moved(axis.name, angles, (beta, theta))
-            moves = abs(beta - angles[0]), abs(theta - angles[1])
-            moved += sum(move for move in moves if move > PARALLEL)
+            moved += abs(beta - angles[0]), abs(theta - angles[1])
         before = step
-    if moved:
-        bound = _tilted(moved, extent, 0)
-        notes.append(f"angles snapped by {moved:.1e} rad in all may {COSTS} {bound}")
+    large = sum(move for move in moved if move > PARALLEL)
+    if large:
+        bound = _tilted(large, extent, 0)
+        notes.append(f"angles snapped by {large:.1e} rad in all may {COSTS} {bound}")
     return _with_offsets_in_slides(axes, rows, reach), notes
 
 
@@ -264,7 +264,7 @@ def _moved(name: str, angles: tuple[float, float], snapped: tuple[float, float])
     return [
         f"joint {shorten(name)}: {what} snapped by {move:.1e} rad to a quarter turn"
         for what, move in zip(("beta", "theta"), moves, strict=True)
-        if abs(move) > ROUNDING
+        if abs(move) > PARALLEL
     ]
 
 

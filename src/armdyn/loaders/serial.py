@@ -6,42 +6,54 @@ Fixed and locked joints are merged into the link that carries them.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from armdyn.chain import Chain, Frame, Joint, Link
-from armdyn.chain.given import vector
+from armdyn.chain.given import triple, vector
 from armdyn.chain.inertia import Inertia
 from armdyn.chain.pose import IDENTITY, Pose
-from armdyn.errors import shorten
-from armdyn.loaders.normal_frames import ROUNDING, Axis, Extent, TableRow, normal_frames, tidy
-from armdyn.loaders.tree import Serial, Tree, TreeJoint, choose
+from armdyn.errors import ACCEPTED, ModelError, shorten
+from armdyn.loaders.normal_frames import (
+    PARALLEL,
+    ROUNDING,
+    Axis,
+    Extent,
+    TableRow,
+    normal_frames,
+    tidy,
+)
+from armdyn.loaders.tree import Serial, Tree, TreeJoint
 
 
 def to_chain(
     tree: Tree,
+    serial: Serial,
     *,
     name: str,
-    base: str | None,
-    tip: str | None,
-    lock: Mapping[str, float],
     gravity: ArrayLike,
     snap: float,
     check: Literal["error", "warn"],
     notes: Sequence[str],
-    moved: float,
+    moved: Sequence[float],
 ) -> Chain:
-    """The chain from ``base`` to ``tip``, see ``armdyn.loaders.urdf.load``.
+    """The chain that moves in a tree, see ``armdyn.loaders.urdf.load``.
 
-    ``notes`` are those of the tree's reader, ``moved`` says by how much it snapped angles [rad].
+    Args:
+        tree: all links and joints.
+        serial: those that move.
+        name: of the chain.
+        gravity: in the root link's axes (3,) [m/s^2].
+        snap: see ``urdf.load``.
+        check: see ``urdf.load``.
+        notes: of the tree's reader.
+        moved: by how much that reader snapped angles [rad].
     """
-    serial = choose(tree, base, tip, lock, check)
-    if check == "warn":
-        serial = _without_negative_friction(serial)
-    placed = _placed(tree, serial)
+    serial = _without_negative_friction(serial, check)
+    placed = _placed(serial)
     axes = [
         Axis(joint.name, joint.type != "prismatic", _placement(joint, placed), joint.axis)
         for joint in serial.moving
@@ -49,7 +61,9 @@ def to_chain(
     end = placed[serial.tip][1]
     extent = _extent(tree, serial, placed, axes, end)
     reach = extent.reach
-    rows, losses = normal_frames(axes, extent, snap, moved)
+    moves = [*moved]
+    rows, losses = normal_frames(axes, extent, snap, moves)
+    turned = np.array(tidy(serial.stance, 1.0).rotation)
     carriers = [IDENTITY] + [row.frame for row in rows]  # the base, then E_1, E_2, ...
     frames = [
         Frame(link, i - 1, tidy(carriers[i].inverse() @ pose, reach))
@@ -67,16 +81,25 @@ def to_chain(
         ),
         base=tidy(axes[0].placement @ rows[0].frame, reach),
         tip=tidy(rows[-1].frame.inverse() @ end, reach),
-        gravity=vector("gravity", gravity),
+        gravity=triple(np.array(vector("gravity", gravity)) @ turned + 0.0),
         frames=tuple(frames),
         locked=tuple(serial.locked.items()),
-        notes=(*notes, *serial.notes, *losses),
+        notes=(*serial.cuts, *notes, *serial.notes, *losses, *_small(moves)),
         check=check,
     )
 
 
-def _without_negative_friction(serial: Serial) -> Serial:
-    """The same joints without friction that would drive them, and notes on that."""
+def _small(moves: Sequence[float]) -> list[str]:
+    """One note on all angles that were snapped by no more than their digits leave open."""
+    small = [move for move in moves if ROUNDING < move <= PARALLEL]
+    if not small:
+        return []
+    angles = "angle" if len(small) == 1 else "angles"
+    return [f"{len(small)} {angles} snapped, at most {max(small):.1e} rad"]
+
+
+def _without_negative_friction(serial: Serial, check: str) -> Serial:
+    """The same joints without friction that would drive them, which is noted or refused."""
     moving, notes = [], list(serial.notes)
     for joint in serial.moving:
         kept = dict(joint.properties)
@@ -84,20 +107,22 @@ def _without_negative_friction(serial: Serial) -> Serial:
         for key, size in sizes.items():
             if size < 0:
                 del kept[key]
-                what = f"joint {shorten(joint.name)}: {key} friction"
-                notes.append(f"{what} {size:g} is negative; read as none")
+                said = f"joint {shorten(joint.name)}: {key} friction {size:g} is negative"
+                if check == "error":
+                    raise ModelError(f"{said}; {ACCEPTED}")
+                notes.append(f"{said}; read as none")
         moving.append(joint._replace(properties=kept))
     return serial._replace(moving=moving, notes=notes)
 
 
-def _placed(tree: Tree, serial: Serial) -> dict[str, tuple[int, Pose]]:
+def _placed(serial: Serial) -> dict[str, tuple[int, Pose]]:
     """Which body each link belongs to (0: the base, then one a joint), and where it stands there.
 
     A body's frame is that of the link its joint moves.
     """
     bodies = {joint.name: i + 1 for i, joint in enumerate(serial.moving)}
     placed = {serial.base: (0, IDENTITY)}
-    for joint in tree.below(serial.base):
+    for joint in serial.outboard:
         body, pose = placed[joint.parent]
         if joint.name in bodies:
             placed[joint.child] = bodies[joint.name], IDENTITY

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from armdyn.chain import dh, given
+from armdyn.chain.checks import CUT
 from armdyn.chain.given import Triple
 from armdyn.chain.inertia import Inertia
 from armdyn.chain.limits import LARGEST, UNLIMITED
 from armdyn.chain.pose import IDENTITY, Pose, cos_sin
-from armdyn.errors import ModelError, listed, meant, shorten
+from armdyn.errors import ACCEPTED, ModelError, cut, listed, meant, shorten
 
 UNMOVABLE = ("floating", "planar", "ball")  # joints with more than one freedom
 
@@ -109,13 +110,14 @@ class Tree:
         names = list(seen)
         return names[names.index(self.arriving[link].name) :]
 
-    def below(self, link: str) -> Iterator[TreeJoint]:
-        """All joints outboard of a link, each after the joint that its parent hangs on."""
+    def below(self, link: str, without: Container[str] = ()) -> Iterator[TreeJoint]:
+        """All joints outboard of a link, parents first, but some joints and what they carry."""
         waiting = [link]
         for name in waiting:
             for joint in self.leaving[name]:
-                yield joint
-                waiting.append(joint.child)
+                if joint.name not in without:
+                    yield joint
+                    waiting.append(joint.child)
 
     def link(self, name: str, what: str) -> str:
         """The name of a link, checked to be one."""
@@ -130,14 +132,19 @@ class Tree:
 class Serial(NamedTuple):
     """The chain that moves: from link ``base`` over the ``moving`` joints to link ``tip``.
 
-    ``locked`` holds the positions of all other joints outboard of the base, fixed ones apart;
-    ``notes`` says which of them mimic a joint that moves.
+    ``outboard`` are all joints beyond the base, parents first, but those of free objects.
+    ``stance`` is the pose of the base link in the root link. ``locked`` holds the positions of
+    the joints outboard that do not move, fixed ones apart, and of all that the user locked.
+    ``cuts`` says which joints a trunk leaves out, if they are many; ``notes`` says the rest.
     """
 
     base: str
     tip: str
     moving: list[TreeJoint]
+    outboard: list[TreeJoint]
+    stance: Pose
     locked: dict[str, float]
+    cuts: list[str]
     notes: list[str]
 
 
@@ -152,18 +159,23 @@ def choose(
 
     The trunk follows moving joints from the base until a body carries two or more of them; what
     lies beyond is locked at zero. A joint that mimics another is locked where that one puts it.
+    A body that floats on the base and carries no joint is an object: it is left out.
     ``check="warn"`` takes a joint that mimics none of the tree's for one that follows nothing.
     """
     start = tree.root if base is None else tree.link(base, "base")
     _check_lock(tree, lock)
     lost = [j for j in tree.joints.values() if j.mimics and j.mimics[0] not in tree.joints]
     if lost and check == "error":
-        raise ModelError(_follows_nothing(lost[0]))
+        raise ModelError(f"{_follows_nothing(lost[0])}; {ACCEPTED}")
     followings = _followings(tree, lock)
     held = {name for name in tree.joints if tree.joints[name].type == "fixed"}
     held |= {name for name, following in followings.items() if following.leader in lock}
+    objects = _objects(tree, start, held)
+    held |= objects.keys()
+    outboard = list(tree.below(start, objects))
+    cuts: list[str] = []
     if tip is None:
-        moving = _trunk(tree, start, held)
+        moving, cuts = _trunk(tree, start, held, outboard)
     else:
         moving = _path(tree, start, tree.link(tip, "tip"), held)
     if not moving:
@@ -175,17 +187,38 @@ def choose(
     for joint in moving:
         _refuse_unmovable(joint)
     notes = [f"{_follows_nothing(joint)}; it is locked" for joint in lost]
-    names = {joint.name for joint in moving}
-    still = [j for j in tree.below(start) if j.type != "fixed" and j.name not in names]
-    locked = {j.name: _position(j.name, followings[j.name], lock) for j in still}
+    if objects:
+        names = _quoted(joint.child for joint in objects.values())
+        notes.append(f"bodies that float freely and carry no joint are left out: {names}")
+    moves = {joint.name for joint in moving}
+    still = [j for j in outboard if j.type != "fixed" and j.name not in moves]
+    inboard = _path(tree, tree.root, start, set())
+    positions = {j.name: _position(j.name, followings[j.name], lock) for j in still + inboard}
+    stance = IDENTITY
+    for joint in inboard:
+        stance = stance @ joint.at(positions[joint.name])
+    locked = {j.name: positions[j.name] for j in still}
+    locked |= {name: float(lock[name]) for name in lock if name not in locked}
     notes += [
         f"joint {shorten(joint.name)} mimics {shorten(leader)}, which moves, but is locked at "
         f"{locked[joint.name]:g}"
         for joint in still
-        if (leader := followings[joint.name].leader) in names
+        if (leader := followings[joint.name].leader) in moves
     ]
-    notes += (note for name in lock for note in _odd_lock(tree.joints[name], locked.get(name)))
-    return Serial(start, moving[-1].child if tip is None else tip, moving, locked, notes)
+    notes += (note for name in lock for note in _odd_lock(tree.joints[name], locked[name]))
+    end = moving[-1].child if tip is None else tip
+    return Serial(start, end, moving, outboard, stance, locked, cuts, notes)
+
+
+def _objects(tree: Tree, base: str, held: set[str]) -> dict[str, TreeJoint]:
+    """The joints of bodies that float on the base, carry no moving joint, and are not all."""
+    found = list(_leaving_body(tree, base, held))
+    free = {
+        joint.name: joint
+        for joint in found
+        if joint.type == "floating" and all(j.name in held for j in tree.below(joint.child))
+    }
+    return free if len(free) < len(found) else {}
 
 
 def _follows_nothing(joint: TreeJoint) -> str:
@@ -193,10 +226,8 @@ def _follows_nothing(joint: TreeJoint) -> str:
     return f"joint {shorten(joint.name)} mimics {shorten(joint.mimics[0])}, which is no joint"
 
 
-def _odd_lock(joint: TreeJoint, position: float | None) -> list[str]:
+def _odd_lock(joint: TreeJoint, position: float) -> list[str]:
     """Notes on a lock that the joint's limits, or the size of an angle, speak against."""
-    if position is None:  # inboard of the base
-        return []
     what = f"joint {shorten(joint.name)}"
     notes = [] if joint.type == "prismatic" else dh.in_degrees(f"lock: {what}", position)
     lower, upper = (joint.properties.get(end, position) for end in ("lower", "upper"))
@@ -207,21 +238,52 @@ def _odd_lock(joint: TreeJoint, position: float | None) -> list[str]:
     return notes
 
 
-def _trunk(tree: Tree, base: str, held: set[str]) -> list[TreeJoint]:
+def _trunk(
+    tree: Tree, base: str, held: set[str], outboard: Sequence[TreeJoint]
+) -> tuple[list[TreeJoint], list[str]]:
+    """The joints of the trunk, and a note if it leaves out at least half of those that move."""
     moving: list[TreeJoint] = []
     link = base
     while len(found := list(_leaving_body(tree, link, held))) == 1:
         moving += found
         link = found[0].child
-    if len(found) > 1 and not moving:
-        beyond = [joint.child for start in found for joint in (start, *tree.below(start.child))]
-        tips = [name for name in beyond if not tree.leaving[name]]
+    if len(found) < 2:
+        return moving, []
+    tips = _tips(tree, base, held, outboard)
+    names = [repr(joint.name) for joint in found]
+    if not moving:
+        for joint in () if tips else found:
+            _refuse_unmovable(joint)
         raise ModelError(
-            f"the arm branches at its base {shorten(base)}, into joints "
-            f"{_quoted(joint.name for joint in found)}; choose one of its tips by tip=: "
-            + _quoted(tips)
+            f"the arm branches at its base {shorten(base)}, into joints {listed(names)}; choose "
+            f"one of its tips by tip=: {_quoted(tips)}"
         )
-    return moving
+    taken = {*held, *(joint.name for joint in moving)}
+    left = sum(j.name not in taken and _moves(j) for j in outboard)
+    if left < len(moving) or not tips:
+        return moving, []
+    carried = f"{listed(names[:-1])} and {cut(names[-1])}"
+    best, most = next(iter(tips.items()))
+    return moving, [
+        f"{CUT} {shorten(link)}, which carries {carried}; {left} joints are locked; "
+        f"tip={shorten(best)} gives {most}"
+    ]
+
+
+def _tips(tree: Tree, base: str, held: set[str], outboard: Sequence[TreeJoint]) -> dict[str, int]:
+    """The outermost links that an arm can end at, and how many joints it has; the most first."""
+    counts = {base: 0}
+    for joint in outboard:
+        if joint.parent in counts and (joint.name in held or _moves(joint)):
+            counts[joint.child] = counts[joint.parent] + (joint.name not in held)
+    inner = {joint.parent for joint in outboard if joint.child in counts}
+    tips = [link for link in counts if counts[link] and link not in inner]
+    return {tip: counts[tip] for tip in sorted(tips, key=lambda tip: -counts[tip])}
+
+
+def _moves(joint: TreeJoint) -> bool:
+    """Whether a joint that nothing holds can move in an arm."""
+    return joint.type not in UNMOVABLE and not joint.mimics
 
 
 def _leaving_body(tree: Tree, link: str, held: set[str]) -> Iterator[TreeJoint]:
@@ -321,6 +383,14 @@ def rotation(axis: Triple, angle: float) -> np.ndarray:
     x, y, z = axis
     cross = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
     return c * np.eye(3) + s * cross + (1 - c) * np.outer(axis, axis)
+
+
+def rotation_quaternion(x: float, y: float, z: float, w: float) -> np.ndarray:
+    """The rotation of a quaternion of any size but zero; exact for quarter turns."""
+    size = math.hypot(x, y, z)
+    if size == 0:
+        return np.eye(3)
+    return rotation((x / size, y / size, z / size), 2 * math.atan2(size, w))
 
 
 def bound(value: float) -> float:

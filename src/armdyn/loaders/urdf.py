@@ -1,12 +1,12 @@
 """URDF: links, joints, inertia, limits and friction of a robot description.
 
-Pictures, meshes, transmissions and simulator settings are not read.
+Pictures, meshes and simulator settings are not read, nor limits of acceleration and jerk.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -19,15 +19,35 @@ from armdyn.chain.given import Triple, choice, snap_angle, triple
 from armdyn.chain.inertia import Inertia
 from armdyn.chain.limits import LARGEST
 from armdyn.chain.pose import IDENTITY, Pose, rotation_rpy
-from armdyn.errors import ModelError, shorten
-from armdyn.loaders.markup import FOREIGN, Element, parse
+from armdyn.errors import ACCEPTED, ModelError, cut, listed, meant, shorten
+from armdyn.loaders.markup import FOREIGN, TEXT, Element, leftover, parse
 from armdyn.loaders.normal_frames import PARALLEL, ROUNDING
 from armdyn.loaders.serial import to_chain
-from armdyn.loaders.tree import Tree, TreeJoint, TreeLink, bound
+from armdyn.loaders.tree import Tree, TreeJoint, TreeLink, bound, choose, rotation_quaternion
 
 MOVING = ("revolute", "continuous", "prismatic")
 TYPES = (*MOVING, "fixed", "floating", "planar")
 ORIGIN: Triple = (0.0, 0.0, 0.0)
+VERSIONS = ("1.0", "1.1", "1.2")
+TENSOR = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
+ATTRIBUTES = {  # that are read; and those of a limit that bear on no motion computed here
+    "origin": ("xyz", "rpy", "quat_xyzw"),
+    "axis": ("xyz",),
+    "inertia": TENSOR,
+    "limit": ("lower", "upper", "velocity", "effort", "acceleration", "deceleration", "jerk"),
+    "dynamics": ("damping", "friction"),
+    "mimic": ("joint", "multiplier", "offset"),
+}
+CHILDREN = {
+    "link": ("inertial",),
+    "inertial": ("origin", "mass", "inertia"),
+    "joint": ("parent", "child", "origin", "axis", "limit", "dynamics", "mimic"),
+}
+DEFINITIONS = ("xacro:property", "xacro:arg", "xacro:macro")  # which say nothing by themselves
+HIDING = ("include", "xi:include", "group")
+HIDDEN = "no element of URDF, and may hide links or masses; write what it stands for"
+MOTOR_INERTIA = {"motorInertia": TEXT, "drake:rotor_inertia": "value"}  # kg m^2 or kg
+REDUCTION = {"mechanicalReduction": TEXT, "drake:gear_ratio": "value"}
 
 
 def load(
@@ -46,12 +66,13 @@ def load(
     Args:
         text: XML.
         name: of the arm, in place of the robot's.
-        base: the link to stand on, in place of the root; gravity is given in its frame.
+        base: the link to stand on, in place of the root.
         tip: the link at which the arm ends: exactly the joints between base and tip move. If not
             given, the arm follows moving joints until a link carries two or more of them, and
             ends at the link that the last joint moves.
-        lock: joints that do not move, on the chain or off it, and their positions [rad or m].
-        gravity: acceleration of free fall in the base link's frame (3,) [m/s^2].
+        lock: joints that do not move and their positions [rad or m], on the chain or off it; one
+            between root and base turns the base.
+        gravity: acceleration of free fall in the root link's axes (3,) [m/s^2].
         snap: a constant angle within ``snap`` [rad] of a quarter turn becomes it, and axes within
             ``snap`` of parallel become parallel.
         check: "error" refuses an arm that could not exist, "warn" only logs it.
@@ -61,23 +82,19 @@ def load(
     if robot.tag != "robot":
         format = f": this is {FOREIGN[robot.tag]}" if robot.tag in FOREIGN else ""
         raise ModelError(f"{robot.label} is the root of the XML; expected <robot>{format}")
-    for element in robot.children:
-        if element.tag.startswith("xacro:"):
-            raise ModelError(f"{element.label} is {FOREIGN['xacro']}")
+    reader.robot(robot)
     tree = Tree(
         [reader.link(element) for element in robot.named("link")],
         [reader.joint(element) for element in robot.named("joint")],
     )
     return to_chain(
         tree,
+        choose(tree, base, tip, {} if lock is None else lock, check),
         name=robot.attributes.get("name") or "robot" if name is None else name,
-        base=base,
-        tip=tip,
-        lock={} if lock is None else lock,
         gravity=gravity,
         snap=snap,
         check=check,
-        notes=reader.notes,
+        notes=[*reader.unread(), *reader.notes],
         moved=reader.moved,
     )
 
@@ -92,16 +109,107 @@ class Reader:
     snap: float  # rad
     check: str = "error"  # "warn": a slip that can be read past is noted
     notes: list[str] = field(default_factory=list)
-    moved: float = 0.0  # by which angles were snapped, in all [rad], but for rounding
+    moved: list[float] = field(default_factory=list)  # by which angles were snapped [rad]
+    version: str = VERSIONS[-1]
+    rotors: dict[str, float] = field(default_factory=dict)  # of each joint [kg m^2 or kg]
+    skipped: dict[str, list[str]] = field(default_factory=dict)  # what is not read, and where
+
+    def slip(self, problem: str, remedy: str) -> None:
+        """Refuse what can be read past; under "warn", note how it is read."""
+        if self.check == "error":
+            raise ModelError(f"{problem}; {ACCEPTED}")
+        self.notes.append(f"{problem}; {remedy}")
+
+    def unread(self) -> list[str]:
+        """A note on each kind of thing that is not read, or not as it is written."""
+        notes = []
+        for what, places in self.skipped.items():
+            more = f" and {len(places) - 3} more" if len(places) > 3 else ""
+            notes.append(f"{listed(places[:3])}{more}: {what}")
+        return notes
+
+    def robot(self, robot: Element) -> None:
+        """All but links and joints: motors, and what may hide links from a plain reader."""
+        self.version = robot.attributes.get("version", VERSIONS[0])
+        if self.version not in VERSIONS:
+            said = f"{robot.label} version={shorten(self.version)} is unknown"
+            self.slip(f"{said}; expected {', '.join(VERSIONS)}", f"read as {VERSIONS[-1]}")
+        if not robot.named("link") and robot.named("group"):
+            raise ModelError(f"{robot.label} has no <link>: this is {FOREIGN['srdf']}")
+        for element in robot.children:
+            if element.tag == "transmission":
+                self.transmission(element)
+            elif element.tag in DEFINITIONS:
+                self.skip("a definition of xacro is not read", element.label)
+            elif element.tag.startswith("xacro:"):
+                self.slip(f"{element.label} is {FOREIGN['xacro']}", "it is not read")
+            elif element.tag in HIDING:
+                self.slip(f"{element.label} is {HIDDEN}", "it is not read")
+
+    def skip(self, what: str, place: str) -> None:
+        """Remember that something is not read."""
+        self.skipped.setdefault(what, []).append(place)
+
+    def known(self, element: Element) -> bool:
+        """Whether all attributes of an element are read; those that are not are noted."""
+        known = ATTRIBUTES[element.tag]
+        odd = [key for key in element.attributes if key not in known and key != TEXT]
+        if odd:
+            likely = "".join(meant(key, known) for key in odd)
+            what = f"{_quoted(odd)} of <{element.tag}> is not read; {likely}".rstrip(" ;")
+            self.skip(what, element.label.removesuffix(f": {element.tag}"))
+        return not odd
+
+    def check_children(self, element: Element) -> None:
+        """Note elements that look like misspelt ones."""
+        for child in element.children:
+            known = CHILDREN[element.tag]
+            likely = "" if child.tag in known else meant(child.tag, known)
+            if likely:
+                self.skip(f"<{cut(child.tag)}> is not read; {likely}".rstrip(), element.label)
+
+    def check_expanded(self, element: Element) -> None:
+        """Refuse what xacro has yet to expand, and what may hide something, at any depth."""
+        self.check_children(element)
+        waiting = [element]
+        for each in waiting:
+            waiting += each.children
+            words = [
+                f"{key}={shorten(value)}"
+                for key, value in each.attributes.items()
+                if leftover(value)
+            ]
+            if each.tag.startswith("xacro:") or words:
+                said = " ".join([each.label, *words[:1]])
+                self.slip(f"{said} in {element.label} is {FOREIGN['xacro']}", "it is not read")
+                return
+            if each.tag in HIDING:
+                self.slip(f"{each.label} in {element.label} is {HIDDEN}", "it is not read")
+
+    def transmission(self, element: Element) -> None:
+        """A <transmission>: the inertia of a joint's motor, times its reduction squared."""
+        joints, motors = element.named("joint"), element.named("actuator")
+        inertia = _first(motors, MOTOR_INERTIA)
+        gear = _first([*motors, element, *joints], REDUCTION)
+        names = [joint.attributes.get("name", "") for joint in joints]
+        if inertia is not None and len(joints) == len(motors) == 1:
+            ratio = 1.0 if gear is None else gear[0].number(gear[1], largest=LARGEST)
+            rotor = inertia[0].number(inertia[1], largest=LARGEST) * ratio**2
+            self.rotors[names[0]] = self.rotors.get(names[0], 0.0) + rotor
+            what = f"rotor inertia {rotor:g} (at the joint) is read from <transmission>"
+            self.skip(what, _quoted(names))
+        elif inertia is not None:
+            self.skip("motor inertia of a coupled <transmission> is not read", _quoted(names))
+        elif gear is not None and gear[0].attributes[gear[1]] not in ("1", "1.0", "-1", "-1.0"):
+            said = cut(gear[0].attributes[gear[1]])
+            self.skip(f"reduction {said} is given without <motorInertia>: no rotor", _quoted(names))
 
     def only(self, element: Element, tag: str) -> Element | None:
         """The child of that tag, None if there is none; of several, the first under "warn"."""
         try:
             return element.only(tag)
         except ModelError as error:
-            if self.check == "error":
-                raise
-            self.notes.append(f"{error}; the first is read")
+            self.slip(str(error), "the first is read")
             return element.named(tag)[0]
 
     def link(self, element: Element) -> TreeLink:
@@ -109,35 +217,53 @@ class Reader:
         name = element.text("name")
         inertial = self.only(element, "inertial")
         if inertial is None:
+            self.check_expanded(element)
             return TreeLink(name)
         mass = inertial.needed("mass").number("value", largest=LARGEST)
-        given = inertial.needed("inertia")
-        xx, xy, xz, yy, yz, zz = (
-            given.number(key, largest=LARGEST) for key in ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
-        )
-        body = Inertia(mass, ORIGIN, (xx, xy, xz, yy, yz, zz))
-        return TreeLink(name, body, self.pose(self.only(inertial, "origin")))
+        body = Inertia(mass, ORIGIN, self.tensor(inertial))
+        pose = self.pose(self.only(inertial, "origin"))
+        self.check_children(inertial)
+        self.check_expanded(element)
+        return TreeLink(name, body, pose)
+
+    def tensor(self, inertial: Element) -> tuple[float, float, float, float, float, float]:
+        """The six numbers of an <inertia>; products that are not written are zero."""
+        given = self.only(inertial, "inertia")
+        if given is None:
+            self.slip(f"{inertial.label} has no <inertia>; expected one", "read as a point")
+            return (0.0,) * 6
+        zero = 0.0 if self.known(given) else None  # else a product may be misspelt
+        xx, yy, zz = (given.number(key, largest=LARGEST) for key in ("ixx", "iyy", "izz"))
+        xy, xz, yz = (given.number(key, zero, LARGEST) for key in ("ixy", "ixz", "iyz"))
+        return xx, xy, xz, yy, yz, zz
 
     def joint(self, element: Element) -> TreeJoint:
         """A <joint>; a fixed one's axis, limits and friction mean nothing and are not read."""
         name, kind = element.text("name"), element.text("type")
         if kind not in TYPES:
-            raise element.wrong("type", f"is unknown; expected {', '.join(MOVING)} or fixed")
+            likely = meant(kind, TYPES)
+            raise element.wrong(
+                "type", f"is unknown; {likely}expected {', '.join(MOVING)} or fixed"
+            )
         parent, child = (element.needed(end).text("link") for end in ("parent", "child"))
         joint = TreeJoint(name, kind, parent, child, self.pose(self.only(element, "origin")))
-        if kind not in MOVING:
-            return joint
-        return joint._replace(
-            axis=self.axis(self.only(element, "axis")),
-            mimics=_mimics(self.only(element, "mimic")),
-            properties=self.properties(element, kind),
-        )
+        if kind in MOVING:
+            joint = joint._replace(
+                axis=self.axis(self.only(element, "axis")),
+                mimics=self.mimics(self.only(element, "mimic")),
+                properties=self.properties(element, kind),
+            )
+        self.check_expanded(element)
+        return joint
 
     def pose(self, origin: Element | None) -> Pose:
         """An <origin>: fixed-axis roll, pitch and yaw, then a shift."""
         if origin is None:
             return IDENTITY
+        self.known(origin)
         shift = origin.triple("xyz", ORIGIN, LARGEST)
+        if "quat_xyzw" in origin.attributes:
+            return Pose.of(self.turned(origin), shift)
         angles = origin.triple("rpy", ORIGIN, LARGEST)
         turns = [dh.snapped(angle, self.snap) for angle in angles]
         moved = sum(abs(turn - angle) for turn, angle in zip(turns, angles, strict=True))
@@ -145,10 +271,23 @@ class Reader:
         self.note(origin, "rpy", moved, "quarter turns")
         return Pose.of(rotation_rpy(*turns), shift)
 
+    def turned(self, origin: Element) -> np.ndarray:
+        """The rotation of a quaternion (x, y, z, w) of whatever size."""
+        if "rpy" in origin.attributes:
+            raise ModelError(f"{origin.label} has rpy and quat_xyzw; expected one of them")
+        if self.version == VERSIONS[0]:
+            said = f"{origin.label} has quat_xyzw, which URDF has from version 1.1 on"
+            self.slip(f"{said}; expected <robot version='1.1'>", "it is read")
+        x, y, z, w = origin.numbers("quat_xyzw", 4, LARGEST)
+        if not math.hypot(x, y, z, w):
+            raise origin.wrong("quat_xyzw", "is no rotation; expected four numbers, not all zero")
+        return rotation_quaternion(x, y, z, w)
+
     def axis(self, element: Element | None) -> Triple:
         """An <axis> as a unit vector; one within snap of a coordinate axis becomes it."""
         if element is None:
             return 1.0, 0.0, 0.0
+        self.known(element)
         xyz = np.array(element.triple("xyz"))
         largest = abs(xyz).max()
         if largest == 0:
@@ -167,26 +306,57 @@ class Reader:
         found: dict[str, Any] = {}
         limit, dynamics = (self.only(element, tag) for tag in ("limit", "dynamics"))
         if limit is not None:
+            self.known(limit)
             absent = {"velocity": math.inf, "effort": math.inf}
             if kind != "continuous":
                 absent |= {"lower": 0.0, "upper": 0.0}  # as the format has it
-            found |= {name: bound(limit.number(name, absent[name])) for name in absent}
+            found |= {name: bound(limit.limit(name, absent[name])) for name in absent}
+        for name in ("velocity", "effort"):
+            if found.get(name) == 0:
+                found[name] = math.inf
+                self.skip(
+                    f"a limit of {name} of 0 is read as none", shorten(element.attributes["name"])
+                )
+        if found.get("lower") == found.get("upper") == 0:
+            self.skip("limits 0 and 0 leave no room to move", element.label)
         if dynamics is not None:
+            self.known(dynamics)
             friction = dynamics.number("friction", 0.0)
             found["viscous"] = dynamics.number("damping", 0.0)
             found["coulomb"] = (0.0 - friction, friction)
+        if rotor := self.rotors.get(element.attributes["name"]):
+            found["rotor_inertia"] = rotor
         return found
+
+    def mimics(self, element: Element | None) -> tuple[str, float, float] | None:
+        """A <mimic>: the joint, its multiplier and an offset."""
+        if element is None:
+            return None
+        self.known(element)
+        numbers = element.number("multiplier", 1.0), element.number("offset", 0.0)
+        return element.text("joint"), *numbers
 
     def note(self, element: Element, attribute: str, moved: float, to: str) -> None:
         """Remember by how much [rad] an attribute was snapped, and to what."""
         if moved > ROUNDING:
+            self.moved.append(moved)
+        if moved > PARALLEL:
             value = shorten(element.attributes[attribute])
             said = f"{attribute}={value} snapped by {moved:.1e} rad to {to}"
             self.notes.append(f"{element.label} {said}")
-            self.moved += moved if moved > PARALLEL else 0.0
 
 
-def _mimics(element: Element | None) -> tuple[str, float, float] | None:
-    if element is None:
-        return None
-    return element.text("joint"), element.number("multiplier", 1.0), element.number("offset", 0.0)
+def _quoted(names: Iterable[str]) -> str:
+    return listed(map(repr, names))
+
+
+def _first(elements: Iterable[Element], ways: Mapping[str, str]) -> tuple[Element, str] | None:
+    """The first child of one of those tags that has the attribute that goes with it."""
+    found = (
+        (child, key)
+        for element in elements
+        for tag, key in ways.items()
+        for child in element.named(tag)
+        if key in child.attributes
+    )
+    return next(found, None)

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 
 from armdyn.algorithms import catalogue
 from armdyn.chain import Chain
+from armdyn.chain.checks import CUT
 from armdyn.chain.minimal import MinimalParameters
 from armdyn.engine import function as compiled_function
 from armdyn.engine.calls import SINGLY
@@ -117,7 +118,10 @@ class Robot(Dynamics, Kinematics, Influences, Derivatives, Variations, Fixed):
         return self.chain.notes
 
     def __repr__(self) -> str:
-        return f"Robot({self.name!r}, {self.chain.kinds}, {self.chain.mass:.3g} kg)"
+        end = f", tip {self.chain.tip_name!r}" if self.chain.tip_name else ""
+        cuts = [f"; {note}" for note in self.chain.notes[:1] if note.startswith(CUT)]
+        said = f"{self.name!r}, {self.chain.kinds}, {self.chain.mass:.3g} kg{end}"
+        return f"Robot({said}{''.join(cuts)})"
 
     def _repr_html_(self) -> str:
         from armdyn.chain.description import html
