@@ -83,11 +83,18 @@ def robots_table(chains: Sequence[Chain]) -> Table:
 def renderables(chain: Chain) -> Iterator[RenderableType]:
     """What a person wants to see of an arm, part by part."""
     joints = f"{chain.n} joint{'s' if chain.n > 1 else ''} ({chain.kinds})"
-    yield Text(f"{_short(chain.name)}: {joints}, {chain.mass:.2f} kg moved", style="bold")
+    end = f", tip {_short(chain.tip_name)}" if chain.tip_name else ""
+    yield Text(f"{_short(chain.name)}: {joints}, {chain.mass:.2f} kg moved{end}", style="bold")
     yield _joint_table(chain.joints)
     yield _mdh_table(chain.joints)
     yield Text(f"joint 1 is at {_place(chain.base)} in the base frame")
     yield Text(f"the tip is at {_place(chain.tip)} in the frame of joint {chain.n}")
+    carried = [frame.name for frame in chain.frames if frame.link == chain.n - 1]
+    if others := [_short(name) for name in carried if name != chain.tip_name]:
+        yield Text(
+            "poses refer to the tip; tip= of load or frame= of a call takes another: "
+            + listed(others)
+        )
     yield _link_table(chain)
     yield Text(f"gravity is {_numbers(chain.gravity)} m/s^2 in the base frame")
     yield Text("frames: " + listed(map(_short, chain.frame_names)))

@@ -263,11 +263,10 @@ def _trunk(
     if left < len(moving) or not tips:
         return moving, []
     carried = f"{listed(names[:-1])} and {cut(names[-1])}"
+    locked = "1 joint is locked" if left == 1 else f"{left} joints are locked"
     best, most = next(iter(tips.items()))
-    return moving, [
-        f"{CUT} {shorten(link)}, which carries {carried}; {left} joints are locked; "
-        f"tip={shorten(best)} gives {most}"
-    ]
+    offer = f"; tip={shorten(best)} gives {most}" if most > len(moving) else ""
+    return moving, [f"{CUT} {shorten(link)}, which carries {carried}; {locked}{offer}"]
 
 
 def _tips(tree: Tree, base: str, held: set[str], outboard: Sequence[TreeJoint]) -> dict[str, int]:
