@@ -8,12 +8,8 @@ import pytest
 import armdyn
 from armdyn import ModelError
 
-MASS = (
-    '<inertial><mass value="1"/><!-- of a ball --><inertia ixx="0.1" iyy="0.1" izz="0.1"/>'
-    "</inertial>"
-)
-
-
+INERTIA = '<inertia ixx="0.1" ixy="0" ixz="0" iyy="0.1" iyz="0" izz="0.1"/>'
+MASS = f'<inertial><mass value="1"/><!-- of a <ball> -->{INERTIA}</inertial>'
 KINDS = {"-": "revolute", ":": "revolute", "=": "fixed", "~": "floating"}
 
 
