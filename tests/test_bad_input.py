@@ -92,7 +92,11 @@ TEXTS = {
         ["DOCTYPE robot", "refused"],
     ),
     "external DTD": ('<!DOCTYPE r SYSTEM "http://localhost/r.dtd"><r/>', ["DOCTYPE r", "refused"]),
-    "DOCTYPE in UTF-16": ("<!DOCTYPE r><r/>".encode("utf-16"), ["DOCTYPE r", "refused"]),
+    "DOCTYPE in UTF-16": ("<!DOCTYPE r []><r/>".encode("utf-16"), ["DOCTYPE r", "refused"]),
+    "unknown entity in a document type": (
+        '<!DOCTYPE robot><robot name="&arm;"/>',
+        ["undefined entity", "line 1"],
+    ),
     "unknown entity": ('<robot name="&arm;"/>', ["undefined entity", "line 1"]),
     "more than 10 MB": ("<robot>" + " " * MAX_BYTES, [f"{MAX_BYTES + 7} bytes", f"{MAX_BYTES}"]),
     "too deep": ("<robot>" + "<a>" * MAX_DEPTH, ["<a>", "65 elements deep", "at most 64"]),
@@ -134,6 +138,10 @@ TEXTS = {
         ["link 'lower'", "2 <inertial>"],
     ),
     "no mass": (in_joint(LOWER, '<mass value="2"/>', ""), ["'lower': inertial", "no <mass>"]),
+    "a blank point": (
+        in_joint(LOWER, INERTIA, ""),
+        ["link 'lower': inertial has no <inertia>", 'check="warn" accepts it'],
+    ),
     "mass without value": (
         in_joint(LOWER, ' value="2"', ""),
         ["link 'lower': inertial: mass", "value"],
@@ -165,6 +173,10 @@ TEXTS = {
         ["joint 'elbow': axis xyz='0 0 0'", "not all zero"],
     ),
     "axis without xyz": (in_joint(ELBOW, ' xyz="0 1 0"', ""), ["joint 'elbow': axis", "xyz"]),
+    "nearly a type": (
+        in_joint(ELBOW, "continuous", "Revolute"),
+        ["joint 'elbow' type='Revolute'", "did you mean 'revolute'?"],
+    ),
     "unknown type": (
         in_joint(ELBOW, "continuous", "screw"),
         ["joint 'elbow' type='screw'", "expected revolute, continuous, prismatic or fixed"],
@@ -250,7 +262,7 @@ TEXTS = {
     ),
     "last link without mass": (
         edited((UPPER, '<link name="upper"/>')),
-        ["joint 'elbow' moves nothing", "mass"],
+        ["joint 'elbow' moves nothing", "mass", "lock={'elbow': 0}"],
     ),
     "limits in disorder": (
         in_joint(SHOULDER, 'lower="-2"', 'lower="3"'),
@@ -393,6 +405,17 @@ def test_warn_loads_what_could_not_exist():
     heavy = in_joint(UPPER, 'izz="0.04"', 'izz="0.4"')
     chain = urdf.load(heavy, check="warn")
     assert any("triangle inequality" in note for note in chain.notes)
+
+
+@pytest.mark.parametrize("case", TEXTS)
+def test_a_refusal_says_if_check_lifts_it(case):
+    message = refusal(TEXTS[case][0])
+    try:
+        urdf.load(TEXTS[case][0], check="warn")
+    except ModelError as error:  # the same, or what was found beyond it
+        assert str(error) != message or "warn" not in message
+    else:
+        assert message.endswith('; check="warn" accepts it')
 
 
 def test_two_origins_are_an_error_or_the_first_of_them():

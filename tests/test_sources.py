@@ -148,3 +148,41 @@ def test_the_first_element_says_what_an_xml_text_is(tag, encoding):
 )
 def test_what_is_not_xml_is_left_to_the_reader_of_urdf(text):
     assert _kind(text) == "urdf"
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (b"version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\n", "git lfs pull"),
+        (b"\x1f\x8b\x08\x00abc", "looks like compressed by gzip; expand it first"),
+        (b"PK\x03\x04abc", "looks like a zip archive; unpack it first"),
+        (b'\n{"robot": 1}', "looks like JSON"),
+        (b"[1]", "looks like JSON"),
+        (b"robot:\n  name: arm", "looks like YAML"),
+        (b"%YAML 1.2\n---\na: 1", "looks like YAML"),
+        (b"404: Not Found", "looks like a page of the web; download the file itself"),
+        (b"<!DOCTYPE html>\n<html><meta charset=utf8></html>", "looks like a page of the web"),
+        (b"<!DOCTYPE html><html></html>", "this is a page of the web"),
+        (b"#usda 1.0\n", "looks like USD, which armdyn does not read"),
+        (b"PXR-USDC\x00", "looks like USD"),
+        (b"<robot name='a'><group name='arm'/></robot>", "this is SRDF, which groups the links"),
+        (b"<?xml version='1.0' encoding='shift_jis'?><robot/>", "save it as UTF-8"),
+    ],
+    ids=shorten,
+)
+def test_what_is_no_urdf_is_called_by_its_name(text, message, tmp_path):
+    path = tmp_path / "arm.urdf"
+    path.write_bytes(text)
+    with pytest.raises(ModelError, match=f"^arm.urdf: .*{message}"):
+        load_file(path)
+
+
+@pytest.mark.parametrize("suffix", [".srdf", ".usda", ".USD", ".mjb", ".gz", ".zip", ".world"])
+def test_what_is_no_urdf_is_known_by_its_suffix(suffix):
+    with pytest.raises(ModelError, match=rf"^arm\{suffix} is (SRDF|USD|SDF|a |compressed).*;"):
+        load_file(f"arm{suffix}")
+
+
+@pytest.mark.parametrize("declared", ["<!DOCTYPE robot>", "\n<!-- a --><!DOCTYPE  robot >\n"])
+def test_a_document_type_that_declares_nothing_is_read(declared):
+    assert load_file(GOOD.replace("<robot", f"{declared}<robot", 1)).chain == urdf.load(GOOD)

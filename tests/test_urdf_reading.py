@@ -241,3 +241,66 @@ def test_gravity_of_a_model_is_turned_into_the_base(angle):
     lock = {"i": angle} if angle else {}
     robot = armdyn.load(text, base="wall", lock=lock)
     assert robot.gravity([0.4, -0.9]) == pytest.approx(data.qfrc_bias[1:], rel=1e-12)
+
+
+# What is meant --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("word", ["inf", "+inf", "Infinity", " INF "])
+def test_limits_may_be_infinite(word):
+    written = f'lower="-{word.strip(" +")}" upper="{word}" velocity="{word}" effort="{word}"'
+    text = in_joint(SHOULDER, 'lower="-2" upper="2.5" velocity="3" effort="40"', written)
+    joint = armdyn.load(text).chain.joints[0]
+    assert (joint.lower, joint.upper) == (-np.inf, np.inf)
+    assert joint.velocity == joint.effort == np.inf and notes(text) == ()
+
+
+def test_limits_of_zero_are_noted():
+    text = in_joint(SHOULDER, 'velocity="3" effort="40"', 'velocity="0" effort="0.0"')
+    joint = armdyn.load(text).chain.joints[0]
+    assert joint.velocity == joint.effort == np.inf
+    assert notes(text) == tuple(
+        f"joint 'shoulder': {key} limit 0 is read as no limit" for key in ("velocity", "effort")
+    )
+    still = in_joint(SHOULDER, 'lower="-2" upper="2.5"', "")
+    assert notes(still) == ("joint 'shoulder': limits 0 and 0 leave no room to move",)
+
+
+def test_products_of_inertia_may_be_left_out():
+    zero = '<inertia ixx="0.02" ixy="0" ixz="0" iyy="0.03" iyz="0" izz="0.04"/>'
+    short = '<inertia ixx="0.02" iyy="0.03" izz="0.04"/>'
+    assert armdyn.load(edited((INERTIA, short))) == armdyn.load(edited((INERTIA, zero)))
+    assert notes(edited((INERTIA, short))) == ()
+
+
+def test_a_link_without_a_tensor_is_a_point_if_told_so():
+    (note,) = refused_unless_warned(edited((INERTIA, "")), "'lower': inertial has no <inertia>")
+    assert note.endswith("read as a point")
+
+
+@pytest.mark.parametrize(
+    ("part", "old", "new", "note"),
+    [
+        (ELBOW, "0.3 0 0", "0 5 0", "joint 'elbow': origin rpy='0 5 0': a round number beyond"),
+        (LOWER, "0 0 0.1", "4.5 0 0", "link 'lower': inertial: origin rpy='4.5 0 0': a round num"),
+        (ELBOW, "0.4 0 0", "0 1000 0", "joint 'elbow': origin xyz='0 1000 0': more than 50 m"),
+        (UPPER, "0.3 0 0", "89 0 0", "link 'upper': inertial: origin xyz='89 0 0': more than 50"),
+        (LOWER, '"0.04"', '"1e6" iyy="1e6"', "link 'lower' of 2 kg has a moment of 1e+06 kg m^2"),
+    ],
+)
+def test_what_is_implausible_is_noted(part, old, new, note):
+    text = edited((part, part.replace(old, new, 1).replace('iyy="0.03" ', "", "iyy" in new)))
+    assert notes(text)[0].startswith(note)
+
+
+@pytest.mark.parametrize("rpy", ["3.14159 -3.1416 6.2832", "4.71238898038 0 -4.712", "3 -2.5 1"])
+def test_turns_of_more_than_half_are_not_implausible(rpy):
+    """Quarter turns, as files print them, and angles that nothing speaks against."""
+    assert not any("degrees" in note for note in notes(in_joint(ELBOW, "0.3 0 0", rpy)))
+
+
+def test_small_changes_of_angles_are_one_note():
+    """Twelve rounded pi/2 are one line, however many elements they stand in."""
+    almost = GOOD.replace('rpy="0 0 0.1"', 'rpy="1.57079632679 0 1.57079632679"')
+    almost = almost.replace('rpy="0 0 0.75"', 'rpy="0 3.14159265359 0"')
+    assert notes(almost) == ("2 angles snapped, at most 9.8e-12 rad",)

@@ -26,7 +26,10 @@ MODELS = os.path.join(os.path.dirname(os.path.dirname(__file__)), "models")
 SUFFIXES = (".toml", ".urdf")  # of arms that ship
 XML = (".urdf", ".xacro", ".xml", ".mjcf")
 TABLES = {".toml": "toml", ".csv": "dh_table"}  # what a file of armdyn's own says
-OTHERS = {".sdf": "sdf", ".world": "sdf"}  # not read
+OTHERS = {  # not read
+    **{".sdf": "sdf", ".world": "sdf", ".srdf": "srdf", ".mjb": "mjb", ".gz": "gzip"},
+    **{".usd": "usd", ".usda": "usd", ".usdc": "usd", ".usdz": "usd", ".zip": "zip"},
+}
 FILE = "a .urdf, .xacro, .xml, .mjcf, .toml or .csv file"
 
 

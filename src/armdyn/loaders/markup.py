@@ -1,4 +1,4 @@
-"""XML text in, plain elements out: no document type, no entities, bounded in size and depth."""
+"""XML text in, plain elements out: no entities, bounded in size and depth."""
 
 from __future__ import annotations
 
@@ -10,10 +10,27 @@ from xml.parsers import expat
 from armdyn.chain.limits import MAX_BYTES, MAX_DEPTH, MAX_ELEMENTS
 from armdyn.errors import ArmdynError, ModelError, cut, shorten
 
-FOREIGN = {  # what people have in place of a URDF, by its root, and what to do about it
+FOREIGN = {  # what is no URDF, by its root or its looks, and what to do about it
     "srdf": "SRDF, which groups the links of a URDF; load that URDF",
     "sdf": "SDF, which armdyn does not read; convert it to URDF",
+    "usd": "USD, which armdyn does not read; export a URDF",
+    "mjb": "a compiled model of MuJoCo; save it as XML",
     "xacro": "left to xacro; give the file a name that ends in .xacro, or expand it first",
+    "html": "a page of the web; download the file itself",
+    "lfs": "a pointer of git-LFS; fetch the file itself by git lfs pull",
+    "gzip": "compressed by gzip; expand it first",
+    "zip": "a zip archive; unpack it first",
+    "json": "JSON, which armdyn does not read",
+    "yaml": "YAML, which armdyn does not read",
+}
+LOOKS = {  # how such a text begins
+    "lfs": rb"version https://git-lfs",
+    "gzip": rb"\x1f\x8b",
+    "zip": rb"PK\x03\x04",
+    "usd": rb"#usda|PXR-USDC",
+    "html": rb"(?i:<!doctype html|<html\b|[45]\d\d\b)",  # or an error of a server
+    "json": rb"[\[{]",
+    "yaml": rb"%YAML|---|[\w ]+:\s",
 }
 FIRST = 4096  # bytes in which the first tag mostly stands
 TEXT = "text()"  # the key of what stands between the tags of an element without children
@@ -140,9 +157,20 @@ def parse(text: str | bytes) -> Element:
         builder.parser.Parse(text, True)
     except ArmdynError:
         raise
-    except (expat.ExpatError, LookupError, ValueError) as error:  # the latter two: its encoding
-        raise ModelError(f"not well-formed XML: {error}") from None
+    except expat.ExpatError as error:
+        raise ModelError(f"{_likeness(text)}not well-formed XML: {error}") from None
+    except (LookupError, ValueError) as error:
+        raise ModelError(f"not well-formed XML: {error}; save it as UTF-8") from None
     return builder.root
+
+
+def _likeness(text: str | bytes) -> str:
+    """What a text that is no XML looks like; empty if it looks like nothing known."""
+    head = text[:200].encode(errors="replace") if isinstance(text, str) else text[:200]
+    for format, start in LOOKS.items():
+        if re.match(rb"(?:\xef\xbb\xbf)?\s*(?:" + start + rb")", head):
+            return f"it looks like {FOREIGN[format]}; "
+    return ""
 
 
 class _Builder:
@@ -155,7 +183,7 @@ class _Builder:
         self.words: list[str] = []
         self.parser.buffer_text = True
         self.parser.CharacterDataHandler = self.words.append
-        self.parser.StartDoctypeDeclHandler = self.refuse_doctype
+        self.parser.StartDoctypeDeclHandler = self.check_doctype
         self.open: list[Element] = []
         self.elements = 0
         self.root: Element
@@ -193,8 +221,10 @@ class _Builder:
             return f"{self.open[-1].label}: {cut(tag)}"
         return f"<{cut(tag)}> on line {self.parser.CurrentLineNumber}"
 
-    def refuse_doctype(self, name: str, *declared: object) -> None:
-        raise ModelError(
-            f"line {self.parser.CurrentLineNumber}: <!DOCTYPE {cut(name)}> is refused, and "
-            "with it every entity; expected plain XML without a document type"
-        )
+    def check_doctype(self, name: str, system: str | None, public: object, subset: int) -> None:
+        """Refuse a document type that declares entities, here or elsewhere."""
+        if subset or system is not None:
+            raise ModelError(
+                f"line {self.parser.CurrentLineNumber}: <!DOCTYPE {cut(name)}> is refused, and "
+                "with it every entity; expected a document type that declares nothing, or none"
+            )

@@ -46,6 +46,7 @@ CHILDREN = {
 DEFINITIONS = ("xacro:property", "xacro:arg", "xacro:macro")  # which say nothing by themselves
 HIDING = ("include", "xi:include", "group")
 HIDDEN = "no element of URDF, and may hide links or masses; write what it stands for"
+FAR, WIDE = 50.0, 15.0  # m: an offset, and a radius of gyration, that no arm's link has
 MOTOR_INERTIA = {"motorInertia": TEXT, "drake:rotor_inertia": "value"}  # kg m^2 or kg
 REDUCTION = {"mechanicalReduction": TEXT, "drake:gear_ratio": "value"}
 
@@ -94,7 +95,7 @@ def load(
         gravity=gravity,
         snap=snap,
         check=check,
-        notes=[*reader.unread(), *reader.notes],
+        notes=[*reader.remarked(), *reader.notes],
         moved=reader.moved,
     )
 
@@ -112,7 +113,7 @@ class Reader:
     moved: list[float] = field(default_factory=list)  # by which angles were snapped [rad]
     version: str = VERSIONS[-1]
     rotors: dict[str, float] = field(default_factory=dict)  # of each joint [kg m^2 or kg]
-    skipped: dict[str, list[str]] = field(default_factory=dict)  # what is not read, and where
+    remarks: dict[str, list[str]] = field(default_factory=dict)  # and where each is true
 
     def slip(self, problem: str, remedy: str) -> None:
         """Refuse what can be read past; under "warn", note how it is read."""
@@ -120,10 +121,10 @@ class Reader:
             raise ModelError(f"{problem}; {ACCEPTED}")
         self.notes.append(f"{problem}; {remedy}")
 
-    def unread(self) -> list[str]:
-        """A note on each kind of thing that is not read, or not as it is written."""
+    def remarked(self) -> list[str]:
+        """The remarks as notes, each with where it is true."""
         notes = []
-        for what, places in self.skipped.items():
+        for what, places in self.remarks.items():
             more = f" and {len(places) - 3} more" if len(places) > 3 else ""
             notes.append(f"{listed(places[:3])}{more}: {what}")
         return notes
@@ -140,15 +141,15 @@ class Reader:
             if element.tag == "transmission":
                 self.transmission(element)
             elif element.tag in DEFINITIONS:
-                self.skip("a definition of xacro is not read", element.label)
+                self.remark("a definition of xacro is not read", element.label)
             elif element.tag.startswith("xacro:"):
                 self.slip(f"{element.label} is {FOREIGN['xacro']}", "it is not read")
             elif element.tag in HIDING:
                 self.slip(f"{element.label} is {HIDDEN}", "it is not read")
 
-    def skip(self, what: str, place: str) -> None:
-        """Remember that something is not read."""
-        self.skipped.setdefault(what, []).append(place)
+    def remark(self, what: str, place: str) -> None:
+        """Note something once for all places where it is true."""
+        self.remarks.setdefault(what, []).append(place)
 
     def known(self, element: Element) -> bool:
         """Whether all attributes of an element are read; those that are not are noted."""
@@ -157,7 +158,7 @@ class Reader:
         if odd:
             likely = "".join(meant(key, known) for key in odd)
             what = f"{_quoted(odd)} of <{element.tag}> is not read; {likely}".rstrip(" ;")
-            self.skip(what, element.label.removesuffix(f": {element.tag}"))
+            self.remark(what, element.label.removesuffix(f": {element.tag}"))
         return not odd
 
     def check_children(self, element: Element) -> None:
@@ -166,7 +167,7 @@ class Reader:
             known = CHILDREN[element.tag]
             likely = "" if child.tag in known else meant(child.tag, known)
             if likely:
-                self.skip(f"<{cut(child.tag)}> is not read; {likely}".rstrip(), element.label)
+                self.remark(f"<{cut(child.tag)}> is not read; {likely}".rstrip(), element.label)
 
     def check_expanded(self, element: Element) -> None:
         """Refuse what xacro has yet to expand, and what may hide something, at any depth."""
@@ -197,12 +198,14 @@ class Reader:
             rotor = inertia[0].number(inertia[1], largest=LARGEST) * ratio**2
             self.rotors[names[0]] = self.rotors.get(names[0], 0.0) + rotor
             what = f"rotor inertia {rotor:g} (at the joint) is read from <transmission>"
-            self.skip(what, _quoted(names))
+            self.remark(what, _quoted(names))
         elif inertia is not None:
-            self.skip("motor inertia of a coupled <transmission> is not read", _quoted(names))
+            self.remark("motor inertia of a coupled <transmission> is not read", _quoted(names))
         elif gear is not None and gear[0].attributes[gear[1]] not in ("1", "1.0", "-1", "-1.0"):
             said = cut(gear[0].attributes[gear[1]])
-            self.skip(f"reduction {said} is given without <motorInertia>: no rotor", _quoted(names))
+            self.remark(
+                f"reduction {said} is given without <motorInertia>: no rotor", _quoted(names)
+            )
 
     def only(self, element: Element, tag: str) -> Element | None:
         """The child of that tag, None if there is none; of several, the first under "warn"."""
@@ -221,6 +224,9 @@ class Reader:
             return TreeLink(name)
         mass = inertial.needed("mass").number("value", largest=LARGEST)
         body = Inertia(mass, ORIGIN, self.tensor(inertial))
+        if max(body.tensor) > max(1.0, WIDE**2 * mass):
+            said = f"{element.label} of {mass:g} kg has a moment of {max(body.tensor):g} kg m^2"
+            self.remark("these look like units of grams or millimetres", said)
         pose = self.pose(self.only(inertial, "origin"))
         self.check_children(inertial)
         self.check_expanded(element)
@@ -262,12 +268,18 @@ class Reader:
             return IDENTITY
         self.known(origin)
         shift = origin.triple("xyz", ORIGIN, LARGEST)
+        if max(map(abs, shift)) > FAR:
+            said = f"{origin.label} xyz={shorten(origin.attributes['xyz'])}"
+            self.remark(f"more than {FAR:g} m looks like millimetres", said)
         if "quat_xyzw" in origin.attributes:
             return Pose.of(self.turned(origin), shift)
         angles = origin.triple("rpy", ORIGIN, LARGEST)
         turns = [dh.snapped(angle, self.snap) for angle in angles]
         moved = sum(abs(turn - angle) for turn, angle in zip(turns, angles, strict=True))
         self.notes += dh.in_degrees(f"{origin.label} rpy", *angles)
+        if any(math.pi < abs(angle) <= dh.TURNS and (2 * angle).is_integer() for angle in angles):
+            said = f"{origin.label} rpy={shorten(origin.attributes['rpy'])}"
+            self.remark("a round number beyond half a turn looks like an angle in degrees", said)
         self.note(origin, "rpy", moved, "quarter turns")
         return Pose.of(rotation_rpy(*turns), shift)
 
@@ -314,11 +326,9 @@ class Reader:
         for name in ("velocity", "effort"):
             if found.get(name) == 0:
                 found[name] = math.inf
-                self.skip(
-                    f"a limit of {name} of 0 is read as none", shorten(element.attributes["name"])
-                )
+                self.remark(f"{name} limit 0 is read as no limit", element.label)
         if found.get("lower") == found.get("upper") == 0:
-            self.skip("limits 0 and 0 leave no room to move", element.label)
+            self.remark("limits 0 and 0 leave no room to move", element.label)
         if dynamics is not None:
             self.known(dynamics)
             friction = dynamics.number("friction", 0.0)
