@@ -245,7 +245,7 @@ TEXTS = {
     ),
     "branch at the root": (
         added(side_arm(parent="base")),
-        ["branches at its base 'base'", "'shoulder', 'to_side'", "tip=", "'tool'", "'side'"],
+        ["branches at its base 'base'", "'shoulder', 'to_side'", "tip=", "'tool'"],
     ),
     "negative mass": (in_joint(UPPER, '"1"', '"-1"'), ["link 'upper'", "mass -1 kg", "negative"]),
     "negative moment": (

@@ -1,4 +1,4 @@
-"""What changes an arm's dynamics is read or refused, what does not is read or noted."""
+"""The reader of URDF reads, refuses or notes everything that bears on an arm's motion."""
 
 import numpy as np
 import pytest
@@ -179,7 +179,10 @@ def test_reductions_without_inertia_are_noted_first():
     gear = "<mechanicalReduction> 79.5 </mechanicalReduction>"
     snapped = ELBOW.replace("0.3 0 0", "1.57079632679 0 0")
     text = added(*(transmission(joint, gear) for joint in ("shoulder", "elbow")))
-    said = "'shoulder', 'elbow': reduction 79.5 is given without <motorInertia>: no rotor"
+    said = (
+        "'shoulder' by 79.5, 'elbow' by 79.5: reduced without a <motorInertia>, so that rotors "
+        "weigh nothing"
+    )
     assert notes(text.replace(ELBOW, snapped))[0] == said
     assert notes(added(transmission("elbow", "<mechanicalReduction>1</mechanicalReduction>"))) == ()
     coupled = transmission("elbow", "<motorInertia>1</motorInertia>", motors=2)
@@ -300,7 +303,7 @@ def test_turns_of_more_than_half_are_not_implausible(rpy):
 
 
 def test_small_changes_of_angles_are_one_note():
-    """Twelve rounded pi/2 are one line, however many elements they stand in."""
+    """Rounded quarter turns of several elements are one line."""
     almost = GOOD.replace('rpy="0 0 0.1"', 'rpy="1.57079632679 0 1.57079632679"')
     almost = almost.replace('rpy="0 0 0.75"', 'rpy="0 3.14159265359 0"')
     assert notes(almost) == ("2 angles snapped, at most 9.8e-12 rad",)

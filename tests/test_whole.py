@@ -102,3 +102,12 @@ def test_every_tip_that_a_message_offers_works(seed):
         assert armdyn.load(text, tip=tip).n == int(n) > armdyn.load(text).n
     for tip in re.findall(r"'(\w+)'", said.partition("by tip=: ")[2]):
         assert armdyn.load(text, tip=tip).n > 0
+
+
+def test_no_tip_is_offered_beyond_a_joint_that_moves_no_mass():
+    text = robot("base-a", "base-b", "b-c", "c=d").replace(MASS, "", 5)
+    text = text.replace('<link name="b"></link>', f'<link name="b">{MASS}</link>')
+    text = text.replace('<link name="a"></link>', f'<link name="a">{MASS}</link>')
+    with pytest.raises(ModelError, match="choose one of its tips by tip=: 'a', 'b'$"):
+        armdyn.load(text)
+    assert armdyn.load(text, tip="b").n == 1

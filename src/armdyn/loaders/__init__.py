@@ -67,8 +67,8 @@ def load(
         base: the link of a URDF or MJCF to stand on, in place of its root.
         tip: the link of it at which the chain ends; it moves exactly the joints between.
         lock: positions [rad or m] of joints of it that do not move.
-        gravity: acceleration of free fall in the base frame (3,) [m/s^2]; if not given,
-            what a .toml file or MJCF says, else (0, 0, -9.81).
+        gravity: acceleration of free fall (3,) [m/s^2] in the axes of the root link, or of a
+            table's base; if not given, what a .toml file or MJCF says, else (0, 0, -9.81).
         snap: a constant angle within ``snap`` [rad] of a quarter turn becomes it; if not given,
             what a .toml file says, else 1e-9.
         check: "error" refuses an arm that could not exist, "warn" only logs it.

@@ -10,7 +10,7 @@ from xml.parsers import expat
 from armdyn.chain.limits import MAX_BYTES, MAX_DEPTH, MAX_ELEMENTS
 from armdyn.errors import ArmdynError, ModelError, cut, shorten
 
-FOREIGN = {  # what is no URDF, by its root or its looks, and what to do about it
+FOREIGN = {  # other formats, by their root or their looks, and the remedy
     "srdf": "SRDF, which groups the links of a URDF; load that URDF",
     "sdf": "SDF, which armdyn does not read; convert it to URDF",
     "usd": "USD, which armdyn does not read; export a URDF",
@@ -33,7 +33,7 @@ LOOKS = {  # how such a text begins
     "yaml": rb"%YAML|---|[\w ]+:\s",
 }
 FIRST = 4096  # bytes in which the first tag mostly stands
-TEXT = "text()"  # the key of what stands between the tags of an element without children
+TEXT = "text()"  # the key of the text in an element without children
 ENDLESS = re.compile(r"[-+]?inf(?:inity)?", re.IGNORECASE)
 DECIMAL = re.compile(r"[-+]?(?:[0-9]++\.?[0-9]*+|\.[0-9]++)(?:[eE][-+]?[0-9]++)?")
 
@@ -106,7 +106,7 @@ class Element(NamedTuple):
         return ModelError(f"{self.label} {attribute}={shorten(self.text(attribute))} {problem}")
 
     def numbers(self, attribute: str, count: int, largest: float) -> list[float]:
-        """So many finite numbers not beyond +-``largest``."""
+        """That many finite numbers not beyond +-``largest``."""
         words = self.text(attribute).split()
         expected = "one finite number" if count == 1 else f"{count} finite numbers"
         if leftover(self.text(attribute)):

@@ -111,7 +111,7 @@ class Tree:
         return names[names.index(self.arriving[link].name) :]
 
     def below(self, link: str, without: Container[str] = ()) -> Iterator[TreeJoint]:
-        """All joints outboard of a link, parents first, but some joints and what they carry."""
+        """All joints outboard of a link, parents first, without some and those they carry."""
         waiting = [link]
         for name in waiting:
             for joint in self.leaving[name]:
@@ -271,9 +271,16 @@ def _trunk(
 
 def _tips(tree: Tree, base: str, held: set[str], outboard: Sequence[TreeJoint]) -> dict[str, int]:
     """The outermost links that an arm can end at, and how many joints it has; the most first."""
+    heavy = {link for link in tree.links if not tree.links[link].inertia.is_zero}
+    for joint in reversed(outboard):
+        if joint.child in heavy:
+            heavy.add(joint.parent)
+    free = {joint.name for joint in outboard if joint.name not in held and _moves(joint)}
+    loaded = {joint.name for joint in outboard if joint.name in free and joint.child in heavy}
+    passed = held | (loaded or free)
     counts = {base: 0}
     for joint in outboard:
-        if joint.parent in counts and (joint.name in held or _moves(joint)):
+        if joint.parent in counts and joint.name in passed:
             counts[joint.child] = counts[joint.parent] + (joint.name not in held)
     inner = {joint.parent for joint in outboard if joint.child in counts}
     tips = [link for link in counts if counts[link] and link not in inner]

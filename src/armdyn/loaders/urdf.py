@@ -130,7 +130,7 @@ class Reader:
         return notes
 
     def robot(self, robot: Element) -> None:
-        """All but links and joints: motors, and what may hide links from a plain reader."""
+        """Read the motors; refuse elements that may hide links."""
         self.version = robot.attributes.get("version", VERSIONS[0])
         if self.version not in VERSIONS:
             said = f"{robot.label} version={shorten(self.version)} is unknown"
@@ -170,7 +170,7 @@ class Reader:
                 self.remark(f"<{cut(child.tag)}> is not read; {likely}".rstrip(), element.label)
 
     def check_expanded(self, element: Element) -> None:
-        """Refuse what xacro has yet to expand, and what may hide something, at any depth."""
+        """Refuse elements that xacro expands, and those that may hide masses."""
         self.check_children(element)
         waiting = [element]
         for each in waiting:
@@ -202,10 +202,8 @@ class Reader:
         elif inertia is not None:
             self.remark("motor inertia of a coupled <transmission> is not read", _quoted(names))
         elif gear is not None and gear[0].attributes[gear[1]] not in ("1", "1.0", "-1", "-1.0"):
-            said = cut(gear[0].attributes[gear[1]])
-            self.remark(
-                f"reduction {said} is given without <motorInertia>: no rotor", _quoted(names)
-            )
+            said = f"{_quoted(names)} by {cut(gear[0].attributes[gear[1]])}"
+            self.remark("reduced without a <motorInertia>, so that rotors weigh nothing", said)
 
     def only(self, element: Element, tag: str) -> Element | None:
         """The child of that tag, None if there is none; of several, the first under "warn"."""

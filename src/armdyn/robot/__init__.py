@@ -119,7 +119,7 @@ class Robot(Dynamics, Kinematics, Influences, Derivatives, Variations, Fixed):
 
     def __repr__(self) -> str:
         end = f", tip {self.chain.tip_name!r}" if self.chain.tip_name else ""
-        cuts = [f"; {note}" for note in self.chain.notes[:1] if note.startswith(CUT)]
+        cuts = [f"; {note}" for note in self.chain.notes if note.startswith(CUT)]
         said = f"{self.name!r}, {self.chain.kinds}, {self.chain.mass:.3g} kg{end}"
         return f"Robot({said}{''.join(cuts)})"
 
