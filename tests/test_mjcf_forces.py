@@ -145,7 +145,7 @@ def test_effort_is_what_the_motors_of_a_joint_give_together(name):
 def test_a_tendon_with_armature_over_joints_that_move_is_refused():
     """It couples them: no rotor's inertia can say that. With one of them locked it is read."""
     text = model(rest=tendon("armature='0.7'", *BOTH))
-    with pytest.raises(ModelError, match=r"mass matrix of 'j' and 'k'.*joints: 't'; check='warn'"):
+    with pytest.raises(ModelError, match=r"mass matrix of 'j' and 'k'.*joints: 't'; check=.warn."):
         armdyn.load(text)
     assert "mass matrix of 'j' and 'k'" in armdyn.load(text, check="warn").notes[0]
     M, _, _ = of_mujoco(text, [0.3, 0.1], [0.7, 0])
@@ -157,7 +157,7 @@ def test_a_tendon_in_space_with_armature_is_refused():
     text = model(
         rest="<tendon><spatial armature='2'><site site='s'/><site site='e'/></spatial></tendon>"
     ).replace("</body></body>", "<site name='e' pos='0 .3 0'/></body><site name='s'/></body>")
-    with pytest.raises(ModelError, match="mass matrix of .*: 'tendon0'; check='warn'"):
+    with pytest.raises(ModelError, match="mass matrix of .*: 'tendon0'; check=.warn."):
         armdyn.load(text)
 
 
@@ -174,7 +174,7 @@ def test_a_misread_model_is_refused(quantity, monkeypatch):
         rest=motors('joint="k" gear="10" armature="1e-5"'),
         option='<option gravity="0 0 -0.01"><flag gravity="disable"/></option>',
     )
-    with pytest.raises(ModelError, match=f"{quantity} of .* is read, MuJoCo has .* check='warn'"):
+    with pytest.raises(ModelError, match=f"{quantity} of .* is read, MuJoCo has .* check=.warn."):
         armdyn.load(text)
 
 
