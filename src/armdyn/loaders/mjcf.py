@@ -26,7 +26,8 @@ from armdyn.errors import ACCEPTED, ModelError, cut, shorten, warn
 from armdyn.loaders.mjcf_drives import Drives, names, unread
 from armdyn.loaders.mjcf_guard import difference
 from armdyn.loaders.serial import to_chain
-from armdyn.loaders.tree import Serial, Tree, TreeJoint, TreeLink, bound, choose, rotation
+from armdyn.loaders.tree import Tree, TreeJoint, TreeLink, bound, rotation
+from armdyn.loaders.trunk import Serial, choose
 
 ORIGIN = (0.0, 0.0, 0.0)
 UNNAMED = "MuJoCo Model"  # what MuJoCo calls a model without a name

@@ -26,7 +26,8 @@ from armdyn.loaders.normal_frames import (
     normal_frames,
     tidy,
 )
-from armdyn.loaders.tree import Serial, Tree, TreeJoint
+from armdyn.loaders.tree import Tree, TreeJoint
+from armdyn.loaders.trunk import Serial
 
 
 def to_chain(

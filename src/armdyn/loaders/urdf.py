@@ -23,7 +23,8 @@ from armdyn.errors import ACCEPTED, ModelError, cut, listed, meant, shorten
 from armdyn.loaders.markup import FOREIGN, TEXT, Element, leftover, parse
 from armdyn.loaders.normal_frames import PARALLEL, ROUNDING
 from armdyn.loaders.serial import to_chain
-from armdyn.loaders.tree import Tree, TreeJoint, TreeLink, bound, choose, rotation_quaternion
+from armdyn.loaders.tree import Tree, TreeJoint, TreeLink, bound, quoted, rotation_quaternion
+from armdyn.loaders.trunk import choose
 
 MOVING = ("revolute", "continuous", "prismatic")
 TYPES = (*MOVING, "fixed", "floating", "planar")
@@ -157,7 +158,7 @@ class Reader:
         odd = [key for key in element.attributes if key not in known and key != TEXT]
         if odd:
             likely = "".join(meant(key, known) for key in odd)
-            what = f"{_quoted(odd)} of <{element.tag}> is not read; {likely}".rstrip(" ;")
+            what = f"{quoted(odd)} of <{element.tag}> is not read; {likely}".rstrip(" ;")
             self.remark(what, element.label.removesuffix(f": {element.tag}"))
         return not odd
 
@@ -198,11 +199,11 @@ class Reader:
             rotor = inertia[0].number(inertia[1], largest=LARGEST) * ratio**2
             self.rotors[names[0]] = self.rotors.get(names[0], 0.0) + rotor
             what = f"rotor inertia {rotor:g} (at the joint) is read from <transmission>"
-            self.remark(what, _quoted(names))
+            self.remark(what, quoted(names))
         elif inertia is not None:
-            self.remark("motor inertia of a coupled <transmission> is not read", _quoted(names))
+            self.remark("motor inertia of a coupled <transmission> is not read", quoted(names))
         elif gear is not None and gear[0].attributes[gear[1]] not in ("1", "1.0", "-1", "-1.0"):
-            said = f"{_quoted(names)} by {cut(gear[0].attributes[gear[1]])}"
+            said = f"{quoted(names)} by {cut(gear[0].attributes[gear[1]])}"
             self.remark("reduced without a <motorInertia>, so that rotors weigh nothing", said)
 
     def only(self, element: Element, tag: str) -> Element | None:
@@ -352,10 +353,6 @@ class Reader:
             value = shorten(element.attributes[attribute])
             said = f"{attribute}={value} snapped by {moved:.1e} rad to {to}"
             self.notes.append(f"{element.label} {said}")
-
-
-def _quoted(names: Iterable[str]) -> str:
-    return listed(map(repr, names))
 
 
 def _first(elements: Iterable[Element], ways: Mapping[str, str]) -> tuple[Element, str] | None:
