@@ -443,7 +443,7 @@ def test_a_loaded_arm_remembers_its_file_and_its_variations_do(tmp_path, monkeyp
     (tmp_path / "arm.urdf").write_text(HAND, encoding="utf-8")
     monkeypatch.chdir(tmp_path)
     chain = armdyn.load("arm.urdf", check="warn", snap=1e-4).chain
-    assert chain.with_gravity((0, 0, 0)).file == (str(tmp_path / "arm.urdf"), 1e-4)
+    assert chain.with_gravity((0, 0, 0)).file == (str(tmp_path / "arm.urdf"), 1e-4, ())
     assert armdyn.load("two_link").chain.file is None
     with pytest.raises(ModelError, match="file is a File, not 'arm.urdf'"):
         dataclasses.replace(chain, file="arm.urdf")
