@@ -57,11 +57,13 @@ def needed(program: Program) -> set[int]:
 
 def drop_unused(program: Program) -> Program:
     """Keep what some output needs, and every input: the inputs are the signature."""
-    kept = needed(program)
+    kept = needed(program).union(range(sum(program.inputs.values())))
+    if len(kept) == len(program.instructions):
+        return program
     place = [0] * len(program.instructions)
     instructions: list[Instruction] = []
     for k, (op, args, value) in enumerate(program.instructions):
-        if k in kept or op is Op.INPUT:
+        if k in kept:
             place[k] = len(instructions)
             instructions.append(Instruction(op, tuple([place[arg] for arg in args]), value))
     outputs = tuple(place[k] for k in program.outputs)
@@ -93,7 +95,8 @@ def unroll_brief(program: Program) -> Program:
 
     For one state they gain more: there its vectors hold several rows.
     """
-    brief = len(program.instructions) + cost_of_loops(program) // 2 <= BRIEF
+    _, loops = costs(program)
+    brief = len(program.instructions) + loops // 2 <= BRIEF
     return unroll(program, below=ROUNDS) if brief else program
 
 
@@ -102,11 +105,15 @@ WEIGHTS = {Op.ADD: 1, Op.SUB: 1, Op.MUL: 1, Op.FMA: 2, Op.DIV: 8, Op.SQRT: 8}
 
 def cost(program: Program) -> int:
     """What a program costs: its multiplications, additions and subtractions, and 8 a division."""
-    plain = sum(WEIGHTS.get(op, 0) for op, _, _ in program.instructions)
-    return plain + cost_of_loops(program)
+    return sum(costs(program))
 
 
-def cost_of_loops(program: Program) -> int:
-    """What the tables among its instructions cost."""
-    tables = (value for _, _, value in program.instructions if isinstance(value, Loop))
-    return sum(WEIGHTS[op] * n for table in tables for op, n in table.operations().items())
+def costs(program: Program) -> tuple[int, int]:
+    """What a program costs outside its loops, and in them; what no output needs costs nothing."""
+    plain = loops = 0
+    for k in needed(program):
+        op, _, value = program.instructions[k]
+        plain += WEIGHTS.get(op, 0)
+        if isinstance(value, Loop):
+            loops += sum(WEIGHTS[op] * n for op, n in value.operations().items())
+    return plain, loops

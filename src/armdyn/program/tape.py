@@ -372,7 +372,7 @@ class Tape:
         several = results if isinstance(results, tuple) else (results,)
         shapes = tuple(_flatten(result, flat) for result in several)
         outputs = tuple(map(self.plain, flat))
-        return Program(name, self.inputs, tuple(self.instructions), outputs, shapes).check()
+        return Program(name, self.inputs, tuple(self.instructions), outputs, shapes)
 
 
 def record(function: Callable[..., Any], inputs: Mapping[str, int], name: str = "f") -> Program:

@@ -15,7 +15,7 @@ from armdyn.algorithms.method import Method, without_centres
 from armdyn.chain import Chain
 from armdyn.chain.at_call import NOTHING, AtCall, loaded_link
 from armdyn.errors import MethodError, ModelError, TraceError, cut, listed, shorten, unknown
-from armdyn.program.passes import cost, cost_of_loops, drop_unused
+from armdyn.program.passes import costs, drop_unused
 from armdyn.program.program import Program
 from armdyn.program.tape import record
 from armdyn.quantities import (
@@ -261,6 +261,11 @@ def _part(chain: Chain, number: Callable[[float], Scalar], part: Task, call: AtC
 
 def program(chain: Chain, tasks: Sequence[Task]) -> Program:
     """The program of settled tasks together, on the arguments that any of them takes."""
+    return drop_unused(_recorded(chain, tasks))
+
+
+def _recorded(chain: Chain, tasks: Sequence[Task]) -> Program:
+    """The same program as it was recorded, with instructions that no result needs."""
     kept = _Cheapest.found
     if kept is not None and kept[:2] == (chain, tuple(tasks)):
         return kept[2]
@@ -276,7 +281,7 @@ def program(chain: Chain, tasks: Sequence[Task]) -> Program:
         return tuple(results)
 
     names = "_".join(task.quantity for task in tasks)
-    found = drop_unused(record(together, inputs, names))
+    found = record(together, inputs, names)
     if found.shapes != shapes(chain, tasks):  # a kernel would write beyond its results
         by = ", ".join(f"{task.quantity} by {task.method}" for task in tasks)
         expected = shapes(chain, tasks)
@@ -354,12 +359,12 @@ def program_cost(
 @lru_cache(maxsize=1024)
 def _costs(chain: Chain, tasks: tuple[Task, ...]) -> tuple[int, float]:
     """What the program of some tasks together costs, and the price by which one is chosen."""
-    traced = program(chain, tasks)
-    operations = cost(traced)
-    price = operations - LESS * cost_of_loops(traced)
+    traced = _recorded(chain, tasks)
+    plain, loops = costs(traced)
+    price = plain + (1 - LESS) * loops
     if len(tasks) == 1 and catalogue.find(tasks[0].quantity, tasks[0].method or "").exact:
         _Cheapest.offer(chain, tasks[0], traced, price)
-    return operations, price
+    return plain + loops, price
 
 
 class _Cheapest:
