@@ -37,9 +37,10 @@ class Fuser(Rewriter):
     def append(self, op: Op, *args: int, value: Value = None) -> int:
         """Where the instruction stands, appended now if it is new."""
         k = super().append(op, *args, value=value)
-        if k == len(self.ready):
-            begun = max((self.ready[arg] for arg in args), default=0)
-            self.ready.append(begun + CYCLES.get(op, 0))
+        ready = self.ready
+        if k == len(ready):
+            begun = max([ready[arg] for arg in args], default=0)
+            ready.append(begun + CYCLES.get(op, 0))
         return k
 
     def signed(self, k: int, negative: bool) -> int:
@@ -82,7 +83,7 @@ def place_fma(program: Program) -> Program:
     waiting: dict[int, list[Product]] = {}  # the products of values that are not computed
     for k, (op, args, value) in enumerate(code):
         there = [made.place[arg] for arg in args]
-        if isinstance(value, Loop):
+        if value is not None and isinstance(value, Loop):
             if isinstance(value, Each):
                 value = value.by(place_fma(value.program()))
             made.place[k] = made.append(op, *there, value=replace(value, fused=True))
@@ -101,5 +102,5 @@ def place_fma(program: Program) -> Program:
             else:
                 made.place[k] = made.summed(first + second)
         else:
-            made.copy(k)
+            made.place[k] = made.append(op, *there, value=value)
     return drop_unused(made.finish())

@@ -60,7 +60,7 @@ def units(program: Program, arrange: Arrange | None = None) -> list[list[int]]:
     plain: list[list[int]] = [[]]  # arithmetic of each depth
     trig: list[list[int]] = [[]]  # sines and cosines of its results
     for k, (op, args, _) in enumerate(program.instructions):
-        at = max((depth[arg] for arg in args), default=0)
+        at = max([depth[arg] for arg in args], default=0)
         depth.append(at + (op in TRIG))
         if depth[-1] == len(plain):
             plain.append([])
@@ -359,7 +359,7 @@ def cut(program: Program, arrange: Arrange | None = None) -> list[list[list[int]
     earlier part. A program that stays whole may be arranged; parts keep the order of recording,
     in which fewer values wait from one to the next. A table is a part of its own.
     """
-    todo = units(program)
+    todo, code = units(program), program.instructions
     stores = Counter(k for k in program.outputs if program.instructions[k].op is not Op.PART)
     tables = [unit for unit in todo if program.instructions[unit[0]].op in TABLES]
     whole = sum(map(len, todo)) + stores.total() <= WHOLE
@@ -374,10 +374,11 @@ def cut(program: Program, arrange: Arrange | None = None) -> list[list[list[int]
             near.clear()
             room = length
         parts[-1].append(unit)
-        used = {k for at in unit for k in program.instructions[at].args}
-        loads = {k for k in used if program.instructions[k].op is not Op.CONSTANT} - near
-        room -= len(unit) + len(loads) + sum(stores[k] for k in unit)
-        near |= loads.union(unit)
+        for at in unit:
+            loads = [k for k in code[at].args if k not in near and code[k].op is not Op.CONSTANT]
+            near.update(loads)
+            room -= 1 + len(set(loads)) + stores.get(at, 0)
+        near.update(unit)
         if unit in tables:
             room = 0
     return [part for part in parts if part] or [[]]
