@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import gc
 import platform
 import sys
 from ast import literal_eval
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import cache as once
 from typing import Any
 
@@ -18,8 +20,10 @@ from armdyn.engine import cache, calls, forks, jit, processor  # noqa: F401  for
 from armdyn.errors import ArmdynError, warn
 from armdyn.program.fma import place_fma
 from armdyn.program.program import Program
-from armdyn.quantities import ARGUMENTS
+from armdyn.quantities import ARGUMENTS, choice
 from armdyn.quantities.tasks import Task, arguments, program, shapes
+
+RARELY = 1_000_000  # objects more than there were, when Python looks for garbage among them
 
 
 def function(
@@ -100,7 +104,8 @@ class Code:
         key = cache.key(*self.question(), *form, *fingerprint())
         entry = cache.get(key) if is_as_imported() else None
         if entry is None:
-            code = make()
+            with rarely_collected():
+                code = make()
             if is_as_imported():  # still, after modules that tracing imported
                 cache.put(key, repr(list(self.choices)).encode() + b"\n" + code)
             return code
@@ -143,6 +148,37 @@ class Compilation(Kernels):
         """The tasks, with the methods that were chosen as soon as they are known."""
         choices = self.choices or [task.method for task in self._tasks]
         return tuple(map(Task.by, self._tasks, choices))
+
+
+@contextmanager
+def rarely_collected() -> Iterator[None]:
+    """Let Python collect garbage rarely: what is recorded is none, however often it looks.
+
+    Who switched collection off, or does so meanwhile, keeps it off.
+    """
+    with calls.COMPILING:  # or the thresholds of one thread would be restored by another
+        usual = gc.get_threshold()
+        gc.set_threshold(max(RARELY, usual[0]) if usual[0] else 0, *usual[1:])
+        try:
+            yield
+        finally:
+            gc.set_threshold(*usual)
+
+
+def chosen_before(question: str, names: Sequence[str], choose: Callable[[], str]) -> str:
+    """Which of the methods was chosen for this question, from the disk cache; or it is now."""
+    if registered():  # what a user registered is not in armdyn's text
+        return choose()
+    key = cache.key("choice", question, armdyn.__version__, *armdyn._IMPORTED)
+    name = (cache.get(key) or b"").decode(errors="replace")
+    if name not in names:
+        name = choose()
+        if is_as_imported():
+            cache.put(key, name.encode())
+    return name
+
+
+choice.remembered = chosen_before
 
 
 @once

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from armdyn.program.order import CYCLES
 from armdyn.program.passes import Rewriter, drop_unused
-from armdyn.program.program import Op, Program, Value
+from armdyn.program.program import Op, Program
 from armdyn.program.tables import Each, Loop
 
 SUMS = (Op.ADD, Op.SUB)
@@ -24,24 +24,22 @@ class Product(NamedTuple):
 
     def turned(self) -> Product:
         """The same with the other sign."""
-        return self._replace(is_subtracted=not self.is_subtracted)
+        return Product(self.left, self.right, not self.is_subtracted, self.sums)
 
 
 class Fuser(Rewriter):
-    """A program as it is copied; ``ready[k]`` is the cycle at which its new value k is there."""
+    """A program as it is copied, with products taken into sums."""
 
     def __init__(self, program: Program) -> None:
         super().__init__(program)
-        self.ready: list[int] = []
+        self._ready: list[int] = []
 
-    def append(self, op: Op, *args: int, value: Value = None) -> int:
-        """Where the instruction stands, appended now if it is new."""
-        k = super().append(op, *args, value=value)
-        ready = self.ready
-        if k == len(ready):
-            begun = max([ready[arg] for arg in args], default=0)
-            ready.append(begun + CYCLES.get(op, 0))
-        return k
+    def ready(self, k: int) -> int:
+        """The cycle at which the new value k is there."""
+        for op, args, _ in self.instructions[len(self._ready) : k + 1]:
+            begun = max([self._ready[arg] for arg in args], default=0)
+            self._ready.append(begun + CYCLES.get(op, 0))
+        return self._ready[k]
 
     def signed(self, k: int, negative: bool) -> int:
         """The value k of the new program, or what is as far on the other side of zero."""
@@ -61,7 +59,7 @@ class Fuser(Rewriter):
 
     def _turn(self, product: Product) -> tuple[int, int]:
         """What is smaller, comes first: what many sums begin with they may share; then by time."""
-        return -product.sums, max(self.ready[product.left], self.ready[product.right])
+        return -product.sums, max(self.ready(product.left), self.ready(product.right))
 
 
 def place_fma(program: Program) -> Program:
@@ -80,27 +78,28 @@ def place_fma(program: Program) -> Program:
     for k in program.outputs:
         others[k] += 1
     made = Fuser(program)
+    place = made.place
     waiting: dict[int, list[Product]] = {}  # the products of values that are not computed
     for k, (op, args, value) in enumerate(code):
-        there = [made.place[arg] for arg in args]
+        there = [place[arg] for arg in args]
         if value is not None and isinstance(value, Loop):
             if isinstance(value, Each):
                 value = value.by(place_fma(value.program()))
-            made.place[k] = made.append(op, *there, value=replace(value, fused=True))
+            place[k] = made.append(op, *there, value=replace(value, fused=True))
         elif op is Op.MUL and not others[k]:
             waiting[k] = [Product(there[0], there[1], False, sums[k])]
-        elif op in SUMS and not waiting.keys().isdisjoint(args):
+        elif op in SUMS and (args[0] in waiting or args[1] in waiting):
             first, second = (waiting.get(arg, []) for arg in args)
             if op is Op.SUB:
                 second = [each.turned() for each in second]
             if not first:
-                made.place[k] = made.taken_in(second, there[0])
+                place[k] = made.taken_in(second, there[0])
             elif not second:
-                made.place[k] = made.taken_in(first, made.signed(there[1], op is Op.SUB))
+                place[k] = made.taken_in(first, made.signed(there[1], op is Op.SUB))
             elif sums[k] == 1 and not others[k]:
                 waiting[k] = first + second
             else:
-                made.place[k] = made.summed(first + second)
+                place[k] = made.summed(first + second)
         else:
-            made.place[k] = made.append(op, *there, value=value)
+            place[k] = made.append(op, *there, value=value)
     return drop_unused(made.finish())

@@ -168,12 +168,11 @@ class Writer:
         slots = self.areas.slots(work | home.keys() if cut else work)
         end = self.areas.size
         for i, part in enumerate(self.parts):
-            for k in (k for unit in part for k in unit):
-                home[k] = i
-            for k in (k for unit in part for k in unit):
-                used = [*self.program.instructions[k].args]
-                used += [place for store in self.stores.get(k, ()) for place in store.places]
-                for arg in used:
+            here = [k for unit in part for k in unit]
+            home.update(dict.fromkeys(here, i))
+            for k in here:
+                stored = [place for store in self.stores.get(k, ()) for place in store.places]
+                for arg in (*self.program.instructions[k].args, *stored):
                     if home.get(arg, i) != i and arg not in slots:
                         arg = self._positive(arg)
                     if home.get(arg, i) != i and arg not in slots:
@@ -195,7 +194,8 @@ class Writer:
         for k in range(i, len(self.tables), len(self.parts)):
             self._copy(text, k)
         for at, unit in enumerate(self.parts[i]):
-            text.lines += dealt(between, at, len(self.parts[i]) + 1)
+            if between:
+                text.lines += dealt(between, at, len(self.parts[i]) + 1)
             op, args, _ = self.program.instructions[unit[0]]
             if op in TRIG:
                 self._trig(text, values, unit)

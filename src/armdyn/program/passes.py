@@ -27,12 +27,11 @@ class Rewriter:
 
     def append(self, op: Op, *args: int, value: Value = None) -> int:
         """Where the instruction stands, appended now if it is new."""
-        instruction = Instruction(op, args, value)
-        key = (op, repr(value)) if op is Op.CONSTANT else instruction  # 0 and -0 are two
+        key = (op, repr(value)) if op is Op.CONSTANT else (op, args, value)  # 0 and -0 are two
         k = self._known.get(key)
         if k is None:
             k = self._known[key] = len(self.instructions)
-            self.instructions.append(instruction)
+            self.instructions.append(Instruction(op, args, value))
         return k
 
     def copy(self, k: int) -> None:
@@ -72,12 +71,17 @@ def drop_unused(program: Program) -> Program:
 
 def unroll(program: Program, kinds: Collection[Op] = TABLES, below: float = math.inf) -> Program:
     """The same operations without loops: tables of some kinds and fewer than ``below`` rows."""
-    if not any(instruction.op in kinds for instruction in program.instructions):
+    chosen = {
+        k
+        for k, (op, _, value) in enumerate(program.instructions)
+        if op in kinds and value.n < below
+    }
+    if not chosen:
         return program
     plain = Rewriter(program)
     results: dict[int, list[int]] = {}  # where all those of a table stand
     for k, (op, args, value) in enumerate(program.instructions):
-        if isinstance(value, Loop) and op in kinds and value.n < below:
+        if k in chosen:
             results[k] = value.unrolled([plain.place[arg] for arg in args], plain.append)
         elif op is Op.PART and args[0] in results:
             plain.place[k] = results[args[0]][value]

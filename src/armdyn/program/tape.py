@@ -223,6 +223,7 @@ class Tape:
         self.names: set[str] = set()
         self._set: tuple[str, ...] = ()
         self._places: dict[tuple[object, ...], int] = {}
+        self._powers: dict[int, float] = {}  # of two, by the places of these constants
 
     def arguments(self) -> list[list[Traced]]:
         """The inputs as traced numbers, a list an argument."""
@@ -259,6 +260,8 @@ class Tape:
         if k is None:
             k = self._append(Instruction(CONSTANT, (), value + 0.0))  # -0 is recorded as 0
             self._places[CONSTANT, value] = k
+            if value in POWERS:
+                self._powers[k] = value
         return k
 
     def _append(self, instruction: Instruction) -> int:
@@ -305,13 +308,14 @@ class Tape:
         Such a product is exact, and so is the sum of two such powers: no rounding is left out.
         """
         op, args, _ = self.instructions[k]
-        if op is ADD and args[0] == args[1]:
-            return args[0], 2.0
         if op is MUL:
-            for x, y in (args, args[::-1]):
-                by = self.instructions[y]
-                if by.op is CONSTANT and by.value in POWERS:
-                    return x, by.value
+            x, y = args
+            if y in self._powers:
+                return x, self._powers[y]
+            if x in self._powers:
+                return y, self._powers[x]
+        elif op is ADD and args[0] == args[1]:
+            return args[0], 2.0
         return k, 1.0
 
     def mul(self, a: int, b: int) -> Traced:

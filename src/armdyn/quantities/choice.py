@@ -24,23 +24,36 @@ TRIES = 60  # and is one of the best TRIES / n, but of the best two at least;
 SMALL = 4  # up to so many joints all are tried
 
 
+# What was chosen for a question is kept from one process to the next, by its name: the engine puts
+# here what asks its disk cache first. Its arguments: the question, all names that may be an answer,
+# and what chooses one of them.
+remembered: Callable[[str, Sequence[str], Callable[[], str]], str]
+remembered = lambda question, names, choose: choose()  # noqa: E731
+
+
+def able(
+    chain: Chain, quantity: str, refuses: Callable[[Method], str | None]
+) -> Sequence[Method]:
+    """The methods of a quantity that may be chosen; ``refuses`` says why one does not apply."""
+    methods = [m for m in catalogue.methods(quantity) if m.exact and m.tried]
+    found = [m for m in methods if not refuses(m)]
+    if not found:
+        reasons = "; ".join(f"{m.name}: {refuses(m)}" for m in catalogue.methods(quantity))
+        raise MethodError(f"no method of {quantity} applies to {shorten(chain.name)}: {reasons}")
+    return found
+
+
 def choose(
     chain: Chain,
     quantity: str,
+    able: Sequence[Method],
     price: Callable[[Method], float],
     compute: Callable[[str], Formula],
-    refuses: Callable[[Method], str | None],
 ) -> Method:
-    """The method of a quantity for an arm.
+    """The method of a quantity for an arm, of those that are able.
 
-    ``price`` says what a method costs there, ``compute`` makes a function on floats of its name,
-    ``refuses`` says why a method does not apply.
+    ``price`` says what a method costs there, ``compute`` makes a function on floats of its name.
     """
-    methods = [m for m in catalogue.methods(quantity) if m.exact and m.tried]
-    able = [m for m in methods if not refuses(m)]
-    if not able:
-        reasons = "; ".join(f"{m.name}: {refuses(m)}" for m in catalogue.methods(quantity))
-        raise MethodError(f"no method of {quantity} applies to {shorten(chain.name)}: {reasons}")
     tried = able if chain.n <= SMALL else _near_the_best(able, quantity, chain.n)
     costs = {m: _cost(chain, quantity, m, price) for m in tried}
     for method in sorted(tried, key=lambda m: costs[m]):

@@ -342,7 +342,12 @@ def cheapest(
     def refuses(method: Method) -> str | None:
         return why_not(chain, method, task)
 
-    return choice.choose(chain, quantity, price, compute, refuses).name
+    methods = choice.able(chain, quantity, refuses)
+    return choice.remembered(
+        f"{chain.key} {(task, *beside)}",
+        [method.name for method in methods],
+        lambda: choice.choose(chain, quantity, methods, price, compute).name,
+    )
 
 
 def program_cost(
