@@ -12,7 +12,8 @@ import hypothesis
 import pytest
 
 from armdyn.algorithms import catalogue
-from armdyn.quantities import tasks
+from armdyn.program.tape import Tape
+from armdyn.quantities import choice, tasks
 from tests import durations
 from tests.interpreting import interpret
 
@@ -24,6 +25,10 @@ if "PYTEST_XDIST_WORKER" not in os.environ:  # the workers inherit it
     folder = tempfile.mkdtemp(prefix="armdyn-tests-")
     os.environ["ARMDYN_CACHE_DIR"] = os.path.join(folder, "cache")
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
+
+
+_finish = Tape.finish
+Tape.finish = lambda *given: _finish(*given).check()  # every program that any test records
 
 
 @pytest.hookimpl(tryfirst=True)  # before pytest leaves out what is marked
@@ -45,6 +50,7 @@ def no_terminal(monkeypatch):
 def own_catalogue(monkeypatch):
     """The catalogue as a copy that a test may change; no choice made with it is remembered."""
     monkeypatch.setattr(catalogue, "CATALOGUE", dict(catalogue.CATALOGUE))
+    monkeypatch.setattr(choice, "remembered", lambda question, names, choose: choose())
     yield catalogue.CATALOGUE
     tasks.forget_costs()
 

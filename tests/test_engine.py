@@ -1,20 +1,23 @@
 """The engine: which method is chosen, what is compiled, and what comes from the disk."""
 
+import gc
 import logging
 import sys
 import threading
+import time
 
 import numpy as np
 import pytest
 
 import armdyn
 from armdyn import Chain, Robot, engine
-from armdyn.algorithms import newton_euler
+from armdyn.algorithms import lin1991, newton_euler
 from armdyn.algorithms.catalogue import methods
 from armdyn.engine import calls as calls_path
 from armdyn.engine import jit
-from armdyn.errors import MethodError, ModelError
-from armdyn.quantities import QUANTITIES, tasks
+from armdyn.errors import MethodError, ModelError, TraceError
+from armdyn.program.tape import record
+from armdyn.quantities import QUANTITIES, choice, tasks
 from armdyn.quantities.tasks import Task, cheapest, formula, program_cost
 from armdyn.robot import options
 from tests.arms import with_rotors
@@ -215,16 +218,157 @@ def test_a_hit_needs_no_tracing(private_cache, monkeypatch):
         Robot(Chain.random(3, seed=22)).mass_matrix(q)
 
 
+def counted(monkeypatch, name):
+    """The calls of a function of ``tasks`` from now on."""
+    made, function = [], getattr(tasks, name)
+    monkeypatch.setattr(tasks, name, lambda *given: made.append(given) or function(*given))
+    return made
+
+
 @pytest.mark.parametrize("quantity", ["mass_matrix", "inverse_dynamics"])
-def test_the_winners_program_is_traced_once(quantity, monkeypatch):
+def test_the_winners_program_is_traced_once(quantity, private_cache, monkeypatch):
     """All that are tried are traced, to see what they cost; the cheapest is not traced again."""
-    chain, traced = Chain.random(5, seed=77), []
-    record = tasks.record
-    monkeypatch.setattr(tasks, "record", lambda *given: traced.append(given) or record(*given))
+    chain = Chain.random(5, seed=77)
+    traced, dropped = counted(monkeypatch, "record"), counted(monkeypatch, "drop_unused")
     cheapest(chain, quantity)
     tried = len(traced)
+    assert tried > 1 and not dropped, "what a candidate does not need is left out of its cost"
     made = engine.Compilation(chain, [Task(quantity)]).program
-    assert tried > 1 and len(traced) == tried and made.name == quantity
+    assert len(traced) == tried and len(dropped) == 1 and made.name == quantity
+
+
+ARM = Chain.random(5, seed=78)
+
+
+@pytest.fixture
+def chosen(private_cache):
+    """The method of the bias that was chosen, and is on disk; in memory it is forgotten."""
+    tasks.forget_costs()
+    name = cheapest(ARM, "bias")
+    tasks.forget_costs()
+    yield name
+    tasks.forget_costs()
+
+
+def test_a_choice_is_kept_on_disk(chosen, monkeypatch):
+    """So another kernel of an arm that is known records its own program, and no candidates."""
+    traced = counted(monkeypatch, "record")
+    assert cheapest(ARM, "bias") == chosen and not traced
+    made = engine.Compilation(ARM, [Task("bias")])
+    assert made.program.instructions and made.choices == [chosen] and len(traced) == 1
+
+
+@pytest.mark.parametrize(
+    "found", [b"", b"\xff", b"nonsense", b"zomaya-morris", b"newton-euler-angles"]
+)
+def test_a_choice_that_cannot_be_is_made_anew(chosen, monkeypatch, found):
+    """Also one that is no exact method, or none that is chosen by itself."""
+    monkeypatch.setattr(engine.cache, "get", lambda key: found)
+    traced = counted(monkeypatch, "record")
+    assert cheapest(ARM, "bias") == chosen and len(traced) > 1
+
+
+def test_a_damaged_choice_is_made_anew(chosen, private_cache, monkeypatch):
+    (path,) = entries(private_cache)
+    path.write_bytes(path.read_bytes()[:-1] + b"?")
+    traced = counted(monkeypatch, "record")
+    assert cheapest(ARM, "bias") == chosen and len(traced) > 1
+    tasks.forget_costs()
+    traced.clear()
+    assert cheapest(ARM, "bias") == chosen and not traced, "it is on disk again"
+
+
+def test_choices_of_other_arms_and_questions_are_not_taken(chosen, monkeypatch):
+    traced = counted(monkeypatch, "record")
+    asked = [(Chain.random(5, seed=79), "bias"), (ARM, "gravity"), (ARM, "bias", ("payload",))]
+    for number, question in enumerate(asked):
+        traced.clear()
+        cheapest(*question)
+        assert traced, number
+
+
+def test_choices_among_registered_methods_are_not_kept(private_cache, own_catalogue, monkeypatch):
+    """What a user brings is not in armdyn's text, by which a choice is found again."""
+    monkeypatch.setattr(choice, "remembered", engine.chosen_before)
+    kept = "newton-euler"
+    own_catalogue["gravity"] = tuple(m for m in own_catalogue["gravity"] if m.name == kept)
+    assert cheapest(ARM, "gravity") == kept and len(entries(private_cache)) == 1
+    armdyn.register("gravity", "mine", lin1991.gravity)
+    assert cheapest(ARM, "gravity") == "mine" and len(entries(private_cache)) == 1
+
+
+# Garbage collection ------------------------------------------------------------------------------
+
+
+class Watched(engine.Code):
+    """Code that notes when garbage is collected while it is made."""
+
+    def __init__(self, program):
+        super().__init__()
+        self.made, self.thresholds = program, []
+
+    def question(self):
+        return (str(self.made),)
+
+    def trace(self):
+        self.thresholds.append(gc.get_threshold())
+        if self.made is None:
+            raise TraceError("no program")
+        return self.made
+
+
+@pytest.fixture
+def thresholds(monkeypatch):
+    """Of collection, as a user has set them; no cache."""
+    monkeypatch.setenv("ARMDYN_CACHE_DIR", "")
+    usual = gc.get_threshold()
+    gc.set_threshold(701, 11, 12)
+    yield 701, 11, 12
+    gc.set_threshold(*usual)
+
+
+def test_garbage_is_collected_rarely_while_code_is_made(thresholds):
+    code = Watched(record(lambda x: x[0] + 1, {"x": 1}))
+    code("single", "float64")
+    assert code.thresholds == [(engine.RARELY, 11, 12)] and gc.get_threshold() == thresholds
+    broken = Watched(None)
+    with pytest.raises(TraceError, match="no program"):
+        broken("single", "float64")
+    assert len(broken.thresholds) == 1 and gc.get_threshold() == thresholds
+
+
+def test_collection_that_is_off_stays_off(thresholds):
+    gc.set_threshold(0)
+    code = Watched(record(lambda x: x[0] + 1, {"x": 1}))
+    code("single", "float64")
+    assert code.thresholds[0][0] == gc.get_threshold()[0] == 0
+
+
+def test_two_threads_that_compile_leave_collection_as_it_was(thresholds):
+    """The second begins while the first is at it, and ends later."""
+    inside, begun = threading.Event(), threading.Event()
+
+    class Slow(Watched):
+        def trace(self):
+            inside.set()
+            assert begun.wait(20)
+            time.sleep(0.05)
+            return super().trace()
+
+    program = record(lambda x: x[0] + 1, {"x": 1})
+    slow, other = Slow(program), Watched(program)
+    first = threading.Thread(target=slow, args=("single", "float64"))
+    second = threading.Thread(target=lambda: begun.set() or other("single", "float64"))
+    first.start()
+    assert inside.wait(20)
+    second.start()
+    first.join(20)
+    second.join(20)
+    assert slow.thresholds == other.thresholds == [(engine.RARELY, 11, 12)]
+    assert gc.get_threshold() == thresholds
+
+
+# -------------------------------------------------------------------------------------------------
 
 
 def test_damaged_entries_are_made_again(private_cache):

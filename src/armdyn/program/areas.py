@@ -129,9 +129,10 @@ class Areas:
         wait there.
         """
         found: dict[int, int] = {}
-        uses = Counter(self.program.outputs)
-        for _, args, _ in self.program.instructions:
-            uses.update(args)
+        if not self.operands:
+            return found
+        uses = Counter(arg for _, args, _ in self.program.instructions for arg in args)
+        uses.update(self.program.outputs)
         for k, places in self.operands.items():
             op, args, _ = self.program.instructions[k]
             for arg, place in zip(args, places, strict=True):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -36,26 +36,30 @@ class Fuser(Rewriter):
 
     def ready(self, k: int) -> int:
         """The cycle at which the new value k is there."""
-        for op, args, _ in self.instructions[len(self._ready) : k + 1]:
-            begun = max([self._ready[arg] for arg in args], default=0)
-            self._ready.append(begun + CYCLES.get(op, 0))
-        return self._ready[k]
+        known = self._ready
+        if k >= len(known):
+            for op, args, _ in self.instructions[len(known) : k + 1]:
+                known.append(max([known[arg] for arg in args], default=0) + CYCLES.get(op, 0))
+        return known[k]
 
     def signed(self, k: int, negative: bool) -> int:
         """The value k of the new program, or what is as far on the other side of zero."""
         return self.append(Op.NEG, k) if negative else k
 
-    def taken_in(self, products: Iterable[Product], total: int) -> int:
+    def taken_in(self, products: Sequence[Product], total: int) -> int:
         """The total with all products added."""
-        for left, right, is_subtracted, _ in sorted(products, key=self._turn):
+        for left, right, is_subtracted, _ in self._in_turn(products):
             total = self.append(Op.FMA, self.signed(left, is_subtracted), right, total)
         return total
 
-    def summed(self, products: Iterable[Product]) -> int:
+    def summed(self, products: Sequence[Product]) -> int:
         """Products alone, added up."""
-        first, *others = sorted(products, key=self._turn)
+        first, *others = self._in_turn(products)
         total = self.append(Op.MUL, first.left, first.right)
         return self.taken_in(others, self.signed(total, first.is_subtracted))
+
+    def _in_turn(self, products: Sequence[Product]) -> Sequence[Product]:
+        return sorted(products, key=self._turn) if len(products) > 1 else products
 
     def _turn(self, product: Product) -> tuple[int, int]:
         """What is smaller, comes first: what many sums begin with they may share; then by time."""

@@ -110,6 +110,8 @@ class Writer:
         self.program, self.form, self.lanes, self.width = program, form, lanes, width
         self.type = form.scalar if lanes == 1 else f"<{lanes} x {form.scalar}>"
         self.suffix = f"f{form.bits}" if lanes == 1 else f"v{lanes}f{form.bits}"
+        words = {op: text.replace("{t}", self.type) for op, text in OPS.items()}
+        self.words = {op: text.replace("{s}", self.suffix) for op, text in words.items()}
         self.sizes = [math.prod(shape) for shape in program.shapes]
         self.arguments = [f"%a{i}" for i in range(len(program.inputs))]  # their pointers' names
         self.results = [f"%r{i}" for i in range(len(self.sizes))]
@@ -171,8 +173,10 @@ class Writer:
             here = [k for unit in part for k in unit]
             home.update(dict.fromkeys(here, i))
             for k in here:
-                stored = [place for store in self.stores.get(k, ()) for place in store.places]
-                for arg in (*self.program.instructions[k].args, *stored):
+                used = self.program.instructions[k].args
+                for store in self.stores.get(k, ()):
+                    used += store.places
+                for arg in used:
                     if home.get(arg, i) != i and arg not in slots:
                         arg = self._positive(arg)
                     if home.get(arg, i) != i and arg not in slots:
@@ -202,11 +206,12 @@ class Writer:
             elif op in TABLES:
                 self._table(text, values, unit[0])
             else:
-                operands = [self._use(text, values, arg) for arg in args]
+                operands = [values.get(arg) or self._use(text, values, arg) for arg in args]
                 values[unit[0]] = self._operation(text, op, operands)
             self._set_aside(text, values, unit)
-            for store in (store for k in unit for store in self.stores.get(k, ())):
-                self._store(text, values, store)
+            for k in unit:
+                for store in self.stores.get(k, ()):
+                    self._store(text, values, store)
         text.lines += dealt(between, len(self.parts[i]), len(self.parts[i]) + 1)
 
     def _table(self, text: Text, values: dict[int, str], k: int) -> None:
@@ -228,7 +233,7 @@ class Writer:
             flag = "i1" if self.lanes == 1 else f"<{self.lanes} x i1>"
             test = text.emit(f"fcmp olt {self.type} {a}, {b}")
             return text.emit(f"select {flag} {test}, {self.type} {x}, {self.type} {y}")
-        return text.emit(OPS[op].format(*operands, t=self.type, s=self.suffix))
+        return text.emit(self.words[op].format(*operands))
 
     def _use(self, text: Text, values: dict[int, str], k: int) -> str:
         """The name of a value: a constant, made here, an input, or waiting in the scratch."""

@@ -9,7 +9,7 @@ import math
 from collections.abc import Collection
 from dataclasses import replace
 
-from armdyn.program.program import TABLES, Instruction, Op, Program, Value
+from armdyn.program.program import TABLES, Instruction, Op, Program, Value, packed
 from armdyn.program.tables import Loop
 
 
@@ -31,7 +31,7 @@ class Rewriter:
         k = self._known.get(key)
         if k is None:
             k = self._known[key] = len(self.instructions)
-            self.instructions.append(Instruction(op, args, value))
+            self.instructions.append(packed((op, args, value)))
         return k
 
     def copy(self, k: int) -> None:
@@ -64,7 +64,7 @@ def drop_unused(program: Program) -> Program:
     for k, (op, args, value) in enumerate(program.instructions):
         if k in kept:
             place[k] = len(instructions)
-            instructions.append(Instruction(op, tuple([place[arg] for arg in args]), value))
+            instructions.append(packed((op, tuple([place[arg] for arg in args]), value)))
     outputs = tuple(place[k] for k in program.outputs)
     return replace(program, instructions=tuple(instructions), outputs=outputs)
 

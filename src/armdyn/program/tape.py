@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from typing import Any, NoReturn
 
 from armdyn.errors import TraceError
-from armdyn.program.program import Instruction, Op, Program, input_names
+from armdyn.program.program import Instruction, Op, Program, input_names, packed
 from armdyn.program.tables import Loop, Products, Solution
 from armdyn.spatial import Row, Scalar, select_lt, sincos
 from armdyn.spatial.each import Function, Item, repeated
@@ -246,7 +246,7 @@ class Tape:
         key = (op, *args)
         k = self._places.get(key)
         if k is None:
-            k = self._places[key] = self._append(Instruction(op, args))
+            k = self._places[key] = self._append(packed((op, args, None)))
         return k
 
     def constant(self, value: float) -> int:

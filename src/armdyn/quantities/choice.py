@@ -31,9 +31,7 @@ remembered: Callable[[str, Sequence[str], Callable[[], str]], str]
 remembered = lambda question, names, choose: choose()  # noqa: E731
 
 
-def able(
-    chain: Chain, quantity: str, refuses: Callable[[Method], str | None]
-) -> Sequence[Method]:
+def able(chain: Chain, quantity: str, refuses: Callable[[Method], str | None]) -> Sequence[Method]:
     """The methods of a quantity that may be chosen; ``refuses`` says why one does not apply."""
     methods = [m for m in catalogue.methods(quantity) if m.exact and m.tried]
     found = [m for m in methods if not refuses(m)]
