@@ -1,4 +1,4 @@
-"""What the first call of a function costs in a fresh process: recording, passes, LLVM.
+"""The cost of first calls in fresh processes: recording, passes, LLVM.
 
     python -m benchmarks.first_calls
     python -m benchmarks.first_calls --against ../older/src   # in turns with another tree
@@ -35,7 +35,7 @@ CALLS = {  # what is called, on {0}; whether that is one state or many
 }
 WAYS = ("cold", "known", "cached")
 PROGRAM = """
-import sys, time
+import gc, sys, time
 import numpy as np
 import armdyn
 arm, call = sys.argv[1:]
@@ -45,6 +45,7 @@ if "tensor" in call:
     import torch
     tensor = lambda array: torch.tensor(array, requires_grad=True)
     tensor(x).sum().backward()
+gc.collect()  # what imports have left, which would be collected at any moment
 start = time.process_time()
 exec(call)
 print(time.process_time() - start)
@@ -54,7 +55,8 @@ print(time.process_time() - start)
 def seconds(source: Path, arm: str, name: str, way: str) -> float:
     """Processor time of one first call in a fresh process, by armdyn from that directory."""
     call, states = CALLS[name]
-    before = {"cold": [], "known": [MANY if states == ONE else ONE], "cached": [states]}[way]
+    other = MANY if states == ONE else ONE
+    before = {"cold": (), "known": (other,), "cached": (states,)}[way]
     with tempfile.TemporaryDirectory() as cache:
         *_, found = (_run(source, cache, arm, call.format(x)) for x in (*before, states))
     return found
@@ -76,16 +78,15 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Print a line for each call."""
     here = Path(__file__).parents[1] / "src"
     parser = argparse.ArgumentParser("python -m benchmarks.first_calls", description=__doc__)
-    several = {"type": lambda text: text.split(",")}
     parser.add_argument("--arm", default="panda")
-    parser.add_argument("--calls", default=list(CALLS), help="separated by commas", **several)
-    parser.add_argument("--ways", default=list(WAYS), help="separated by commas", **several)
+    parser.add_argument("--calls", default=",".join(CALLS), help="separated by commas")
+    parser.add_argument("--ways", default=",".join(WAYS), help="separated by commas")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--against", type=Path, help="directory that has another armdyn")
     options = parser.parse_args(arguments)
     trees = [here] if options.against is None else [options.against.resolve(), here]
-    for name in options.calls:
-        for way in options.ways:
+    for name in options.calls.split(","):
+        for way in options.ways.split(","):
             least = [float("inf")] * len(trees)
             for _ in range(options.rounds):
                 for k, tree in enumerate(trees):

@@ -152,9 +152,9 @@ class Compilation(Kernels):
 
 @contextmanager
 def rarely_collected() -> Iterator[None]:
-    """Let Python collect garbage rarely: what is recorded is none, however often it looks.
+    """Let Python collect garbage rarely, because a program in the making is none.
 
-    Who switched collection off, or does so meanwhile, keeps it off.
+    Collection that is switched off stays off.
     """
     with calls.COMPILING:  # or the thresholds of one thread would be restored by another
         usual = gc.get_threshold()

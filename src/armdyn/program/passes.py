@@ -113,7 +113,7 @@ def cost(program: Program) -> int:
 
 
 def costs(program: Program) -> tuple[int, int]:
-    """What a program costs outside its loops, and in them; what no output needs costs nothing."""
+    """The cost of a program outside its loops, and in them; of instructions that some output needs."""
     plain = loops = 0
     for k in needed(program):
         op, _, value = program.instructions[k]

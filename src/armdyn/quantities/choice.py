@@ -24,9 +24,8 @@ TRIES = 60  # and is one of the best TRIES / n, but of the best two at least;
 SMALL = 4  # up to so many joints all are tried
 
 
-# What was chosen for a question is kept from one process to the next, by its name: the engine puts
-# here what asks its disk cache first. Its arguments: the question, all names that may be an answer,
-# and what chooses one of them.
+# Answers a question with the name of a method. It takes the question, all names that may be the
+# answer, and a function that chooses one of them. The engine puts one here that asks its disk cache.
 remembered: Callable[[str, Sequence[str], Callable[[], str]], str]
 remembered = lambda question, names, choose: choose()  # noqa: E731
 
