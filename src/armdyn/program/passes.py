@@ -113,7 +113,7 @@ def cost(program: Program) -> int:
 
 
 def costs(program: Program) -> tuple[int, int]:
-    """The cost of a program outside its loops, and in them; of instructions that some output needs."""
+    """The cost of a program outside its loops, and in them; unused instructions cost nothing."""
     plain = loops = 0
     for k in needed(program):
         op, _, value = program.instructions[k]

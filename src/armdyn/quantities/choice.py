@@ -25,7 +25,7 @@ SMALL = 4  # up to so many joints all are tried
 
 
 # Answers a question with the name of a method. It takes the question, all names that may be the
-# answer, and a function that chooses one of them. The engine puts one here that asks its disk cache.
+# answer, and a function that chooses one of them. The engine puts one here that asks the disk.
 remembered: Callable[[str, Sequence[str], Callable[[], str]], str]
 remembered = lambda question, names, choose: choose()  # noqa: E731
 
