@@ -286,13 +286,40 @@ def test_results_may_not_overlap_each_other(two):
     np.testing.assert_array_equal(memory[..., :N], two.careful(q, qd)[0])
 
 
-def test_numbers_of_out_that_share_memory_are_left_to_the_careful_path():
+OVERLAPPING = [(0, 3, 1), (9, 0, 1), (9, 1, 1), (2, 3, 1), (9, 3, 0), (8, 3, 1), (-8, -3, 1)]
+
+
+@pytest.mark.parametrize("strides", OVERLAPPING, ids=str)
+def test_out_may_not_overlap_itself(strides):
     one = Paths(Polynomials(1, N, ((N, N),)))
     (q,) = states(4, arguments=1)
-    for strides in (0, 3, 1), (9, 0, 1), (9, 1, 1), (2, 3, 1), (9, 3, 0):
-        before = one.handed_on
-        one.assert_alike((q,), {"out": strided((4, N, N), strides, 200)})
-        assert one.handed_on == before + 1
+    MEMORY[...] = np.arange(400.0)
+    out = strided((4, N, N), strides, 200)
+    for given, into in [(q, out)] + [(q[0], out[0])] * (strides[1:] in {(1, 1), (3, 0)}):
+        for threads in None, 1, 2:
+            with pytest.raises(ShapeError, match="out overlaps itself: its shape is .* strides"):
+                one.fast(given, out=into, threads=threads)
+    assert (MEMORY == np.arange(400.0)).all()
+
+
+SPREAD = {
+    "rows apart": strided((4, N, N), (20, 6, 2), 200),
+    "columns first": strided((4, N, N), (1, 12, 4), 200),
+    "backwards": strided((4, N, N), (-20, 6, -2), 300),
+    "one state": strided((1, N, N), (0, 3, 1), 200),
+    "none": np.empty((0, N, N)),
+}
+
+
+@pytest.mark.parametrize("layout", SPREAD)
+@pytest.mark.parametrize("threads", [None, 1, 2])
+def test_out_whose_axes_step_over_each_other_receives_the_result(layout, threads):
+    one, out = Paths(Polynomials(1, N, ((N, N),))), SPREAD[layout]
+    (q,) = states(len(out), arguments=1)
+    for f in one.fast, one.careful:
+        out[...] = 0
+        assert f(q, out=out, threads=threads) is out
+        assert (out == one.careful(q)).all()
 
 
 @pytest.mark.parametrize(

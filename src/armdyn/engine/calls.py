@@ -474,6 +474,22 @@ def check_target(
         raise ShapeError(f"{name} is {found}; expected a {dtype} array of shape {shape}")
     if not target.flags.writeable:
         raise ShapeError(f"{name} is read-only; expected an array that can be written to")
+    if not is_spread(target):
+        raise ShapeError(
+            f"{name} overlaps itself: its shape is {shape}, its strides are {target.strides} bytes; "
+            "expected each number in memory of its own"
+        )
     for other, array in taken.items():
         if np.may_share_memory(target, array):
             raise ShapeError(f"{name} overlaps {other}; expected memory of its own")
+
+
+def is_spread(array: np.ndarray) -> bool:
+    """Whether each axis steps over all that the axes of smaller steps reach, as in _shapes.c."""
+    reach = array.itemsize
+    for stride, length in sorted(zip(map(abs, array.strides), array.shape, strict=True)):
+        if length > 1 and array.size:
+            if stride < reach:
+                return False
+            reach += (length - 1) * stride
+    return True
