@@ -150,6 +150,7 @@ REFUSED = {
     "dates": ((np.zeros(N, "M8[s]"),), {}, "q has dtype datetime64"),
     "ragged": (([[0.0], [0.0, 1.0]],), {}, "q is ragged"),
     "nothing": ((None,), {}, "q has dtype object"),
+    "masked": ((np.ma.masked_invalid([0.0, np.nan, 1.0]),), {}, "q is a masked array"),
     "out of another shape": (
         (Q,),
         {"out": np.empty(N)},

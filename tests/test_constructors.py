@@ -320,3 +320,8 @@ def test_any_kind_of_real_number_is_one():
     for kind in kinds:
         found = Chain.from_mdh(**{**MDH, "mass": [kind(1)] * 2, "b": [kind(0), kind(1)]})
         assert found == plain
+
+
+def test_a_mask_is_refused():
+    with pytest.raises(ModelError, match="parameters is a masked array, some of it masked"):
+        ARM.with_parameters(np.ma.masked_less(ARM.parameters, 1e9))

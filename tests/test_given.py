@@ -469,6 +469,40 @@ def test_a_payload_that_no_body_has(message, caplog):
     np.testing.assert_array_equal(found, PANDA.gravity(q, payload=payload, check=None))
 
 
+def test_parameters_that_leave_no_inverse(caplog):
+    """Of a batch, the first state whose arguments are finite and whose results are not is named."""
+    q = np.full((3, 7), 0.3)
+    parameters = np.stack([PANDA.chain.parameters, 0 * PANDA.chain.parameters])[:, None]
+    lost = r"parameters= the mass matrix has no inverse"
+    with pytest.raises(ModelError, match=rf"^forward_dynamics is \[nan, .*{lost}"):
+        PANDA.forward_dynamics(q[0], q[0], q[0], parameters=parameters[1, 0])
+    with pytest.raises(ModelError, match=rf"^forward_dynamics\[1, 0\] is .*{lost}"):
+        PANDA.forward_dynamics(q, q, q, parameters=parameters)
+    with pytest.raises(ModelError, match=rf"^forward_dynamics_derivatives is .*{lost}"):
+        PANDA.forward_dynamics_derivatives(q[0], q[0], q[0], parameters=parameters[1, 0])
+    with pytest.raises(ModelError, match=rf"^step\[1, 0\] is .*{lost}"):
+        PANDA.stepper(1e-3).step(q, q, q, parameters=parameters)
+    with caplog.at_level(logging.WARNING, "armdyn"):
+        found = PANDA.forward_dynamics(q, q, q, parameters=parameters, check="warn")
+    assert "forward_dynamics[1, 0] is" in caplog.text
+    assert_equal(found[0], PANDA.forward_dynamics(q, q, q), 1e-9)
+    np.testing.assert_array_equal(found[1], np.nan)
+    caplog.clear()
+    PANDA.forward_dynamics(q, q, q, parameters=parameters, check=None)
+    q[1, 2] = np.nan  # and says so itself
+    assert np.isnan(PANDA.forward_dynamics(q, q, q, parameters=parameters[0])[1]).all()
+    assert not caplog.text
+    with pytest.raises(ModelError, match="check is 'error' or 'warn'"):
+        PANDA.mass_matrix(q, parameters=parameters, check="loud")
+
+
+def test_parameters_that_leave_no_inverse_of_tensors():
+    torch = pytest.importorskip("torch")
+    state = [torch.full((2, 7), 0.3)] * 3
+    with pytest.raises(ModelError, match=r"forward_dynamics\[0\] is \[nan"):
+        PANDA.forward_dynamics(*state, parameters=torch.zeros(70))
+
+
 @pytest.mark.parametrize("kind", [np.float64, np.float32])
 def test_bodies_at_the_edge_are_bodies(kind):
     """A point, a rod, a plate and nothing, wherever they are, to the rounding of their numbers."""

@@ -26,6 +26,8 @@ Triple = tuple[float, float, float]
 
 def numbers(name: str, value: ArrayLike, expected: str = "numbers") -> np.ndarray:
     """What was given as ``name``, as new floats of whatever shape it has."""
+    if is_masked(value):
+        raise ModelError(f"{name} is a masked array, some of it masked; expected no mask")
     try:
         found = np.asarray(value)
         if found.dtype == float:
@@ -36,6 +38,13 @@ def numbers(name: str, value: ArrayLike, expected: str = "numbers") -> np.ndarra
     except Exception:  # ragged, too large an integer, or whatever its own conversion raises
         pass
     raise ModelError(f"{name} must be {expected}, not {shorten(value)}")
+
+
+def is_masked(value: object) -> bool:
+    """Whether a mask hides some numbers of an array."""
+    return (
+        isinstance(value, np.ndarray) and type(value) is not np.ndarray and np.ma.is_masked(value)
+    )
 
 
 def _all_real(found: np.ndarray) -> bool:

@@ -43,6 +43,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from armdyn.chain.given import is_masked
 from armdyn.engine import blocks, forks, processor, workers
 from armdyn.engine.blocks import Shape
 from armdyn.errors import ShapeError, listed, shorten, whole_number
@@ -136,7 +137,7 @@ def front_in_python(path: CarefulPath) -> Callable[..., Any]:
     take, give_back = path.states64.pop, path.states64.append
 
     def front(*values: Any, **keywords: Any) -> Any:
-        if not keywords and len(values) == count:
+        if not keywords and len(values) == count and OURS.issuperset(map(type, values)):
             try:
                 state = take()
             except IndexError:  # none yet, or all in use by other threads
@@ -455,6 +456,8 @@ def real_array(name: str, value: ArrayLike) -> np.ndarray:
     except ValueError:
         found = shorten(value)
         raise ShapeError(f"{name} is ragged: {found}; expected an array (..., n)") from None
+    if is_masked(value):
+        raise ShapeError(f"{name} is a masked array, some of it masked; expected no mask")
     if array.dtype.kind not in "iuf" or array.dtype.itemsize > 8:
         raise ShapeError(
             f"{name} has dtype {array.dtype}; expected real numbers (float64, float32 or integers)"

@@ -19,7 +19,7 @@ from armdyn.errors import MethodError, as_names, whole_number
 from armdyn.quantities import find
 from armdyn.quantities.tasks import Task, cheapest, check_arguments, check_frame, program_cost
 from armdyn.quantities.users import refusal
-from armdyn.robot.compiled import Axes, numbers
+from armdyn.robot.compiled import Axes, check_finite, numbers
 from armdyn.robot.derivatives import Derivatives
 from armdyn.robot.dynamics import Dynamics
 from armdyn.robot.fixed import Fixed
@@ -60,8 +60,8 @@ class Robot(Dynamics, Kinematics, Influences, Derivatives, Variations, Fixed):
     ``payload=`` (..., 10), the parameters m, m cx, m cy, m cz, Ixx, Ixy, Iyy, Ixz, Iyz, Izz of a
     load about the tip's origin and in its axes, or those of ``payload_frame=``; ``gravity=``
     (..., 3) in the base frame; ``parameters=`` (..., 10 n) in the order of ``chain.parameters``. A
-    payload that no body has is an error; with ``check="warn"`` it is logged, with ``check=None``
-    nobody looks.
+    payload that no body has is an error, and so is a result that ``parameters=`` make infinite or
+    nan. ``check="warn"`` logs either instead, and ``check=None`` looks at nothing.
 
     A Robot does not change: ``with_payload``, ``with_frame``, ``with_friction``, ``with_rotors``
     and ``with_gravity`` return another one.
@@ -260,7 +260,15 @@ class Robot(Dynamics, Kinematics, Influences, Derivatives, Variations, Fixed):
         if payload is not None:
             self._payloads.check(numbers(payload), check)
         given = [arrays[name] for name in names]
-        return lambda *state, **rest: function(*state, *given, **rest)
+        if parameters is None:
+            return lambda *state, **rest: function(*state, *given, **rest)
+
+        def checked(*state: Any, **rest: Any) -> Any:
+            results = function(*state, *given, **rest)
+            check_finite(quantity, (*state, *given), results, check)
+            return results
+
+        return checked
 
     # In time --------------------------------------------------------------------------------
 

@@ -10,8 +10,11 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, cast
 
 import numpy as np
 
+from armdyn.chain.given import choice
 from armdyn.engine import calls, traced
 from armdyn.engine import function as compiled_function
+from armdyn.engine.payloads import Check
+from armdyn.errors import ModelError, shorten, warn
 from armdyn.quantities.tasks import Task
 
 if TYPE_CHECKING:
@@ -64,6 +67,37 @@ def numbers(value: Any) -> Any:
     from armdyn import arrays
 
     return arrays.on_host(value)
+
+
+def check_finite(what: str, given: Sequence[Any], results: Any, check: Check) -> None:
+    """Refuse results that are not finite where all that was given is; with "warn" log the first.
+
+    Parameters given at a call may be any numbers, and those of no body may leave the mass matrix
+    without an inverse. None looks at nothing. Numbers that are not known pass.
+
+    Raises:
+        ModelError: it names the first such state of a batch.
+    """
+    if check is None:
+        return
+    choice("check", check, ("error", "warn"))
+    found = map(numbers, results if isinstance(results, tuple) else (results,))
+    lost = [x for x in found if x is not None and not np.isfinite(x).all()]
+    if not lost:
+        return
+    finite = np.array(True)
+    for value in filter(lambda value: value is not None, map(numbers, given)):
+        finite = finite & np.isfinite(value).all(axis=-1)
+    states = np.isfinite(lost[0]).reshape(*finite.shape, -1).all(axis=-1)
+    for where in np.argwhere(finite & ~states).tolist()[:1]:
+        place = f"[{', '.join(map(str, where))}]" if where else ""
+        problem = (
+            f"{what}{place} is {shorten(lost[0][tuple(where)].tolist())}, though what was given is "
+            "finite: with these parameters= the mass matrix has no inverse, or a number overflows"
+        )
+        if check == "error":
+            raise ModelError(problem)
+        warn("%s", problem)
 
 
 class Compiled:

@@ -16,7 +16,7 @@ from armdyn.engine.payloads import Check, Payloads
 from armdyn.errors import MethodError, ShapeError, SimulationError, shorten, whole_number
 from armdyn.quantities import ARGUMENTS, EACH
 from armdyn.robot import Robot
-from armdyn.robot.compiled import numbers
+from armdyn.robot.compiled import check_finite, numbers
 from armdyn.simulation import arguments
 from armdyn.simulation.controllers import LAWS
 from armdyn.simulation.step import GAINS, Step, StepKernels
@@ -107,7 +107,8 @@ class Stepper:
             payload: the ten parameters of a load, shape (..., 10), as Robot's functions take it.
             gravity: the acceleration of free fall in the base frame, shape (..., 3).
             parameters: those of the links, shape (..., 10 n), in place of the arm's own.
-            check: what is done about a payload that no body has: "error", "warn" or None.
+            check: what to do about a payload that no body has, and about a step that
+                ``parameters`` make infinite or nan: "error", "warn" or None.
             out: two arrays that receive the positions and speeds, of memory of their own.
             threads: the most on which a batch is spread.
         """
@@ -128,7 +129,10 @@ class Stepper:
             q, qd = pairs[k % 2] = function(
                 q, qd, h, action, *gains, *given, out=room, threads=threads
             )
-        return function(q, qd, h, action, *gains, *given, out=out, threads=threads)
+        result = function(q, qd, h, action, *gains, *given, out=out, threads=threads)
+        if parameters is not None:
+            check_finite("step", (q, qd, action, *given), result, check)
+        return result
 
     def _constants_beside(self, *arrays: Any) -> Constants:
         """The step's length and the gains, in the precision of arrays, or for their library."""
