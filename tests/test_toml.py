@@ -5,6 +5,7 @@ import json
 import logging
 import math
 import re
+import tomllib
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +17,7 @@ from armdyn import ArmdynError, Chain, ModelError
 from armdyn.chain import Frame, Joint, Link
 from armdyn.chain.dh import COLUMNS
 from armdyn.chain.inertia import Inertia
+from armdyn.chain.limits import MAX_TOML
 from armdyn.chain.pose import Pose, rotation_about
 from armdyn.chain.writers import to_toml
 from armdyn.loaders import toml
@@ -191,6 +193,45 @@ def test_the_documented_example_loads():
         Pose.of(rotation_about("y", math.pi / 2), (0, 0.05, 0.1)),
     )
     assert_same(toml.load(chain.to_toml()), chain)
+
+
+LONG_KEYS = {
+    "bare": "a.a.a.a.a.a.a.a.a = 1",
+    "quoted": """'#' . "=\\"" . a . a . a . a . a . a . a = 1""",
+    "of a table": "[a.a.a.a.a.a.a.a.a]",
+    "in a line": "name = {a.a.a.a.a.a.a.a.a = 1}",
+    "behind a string": 'name = """a\\""""""\na.a.a.a.a.a.a.a.a = 1',
+    "behind quotes": "name = '''''a'''''\na.a.a.a.a.a.a.a.a = 1",
+    "behind a quote": 'name = "\'"\na.a.a.a.a.a.a.a.a = 1',
+    "behind a comment": '# """\na.a.a.a.a.a.a.a.a = 1',
+}
+
+
+@pytest.mark.parametrize("case", LONG_KEYS)
+def test_a_key_of_many_parts_is_refused_unread(case):
+    with pytest.raises(ModelError, match=r"a key has more than 8 parts: \w ?\."):
+        toml.load(LONG_KEYS[case])
+    assert tomllib.loads(LONG_KEYS[case])  # TOML allows it
+
+
+def test_dots_elsewhere_are_no_parts_of_a_key():
+    dots = ".".join("a" * 99)
+    text = f"# {dots}\nnotes = ['{dots}', \"\\\"{dots}\", '''\n{dots}''']  # {dots}\n"
+    assert toml.load(text + EXAMPLE).notes[0] == dots
+
+
+def test_much_toml_is_refused_unread():
+    with pytest.raises(
+        ModelError, match=f"2000001 characters of TOML; expected at most {MAX_TOML}"
+    ):
+        toml.load("#" * (MAX_TOML + 1))
+
+
+@pytest.mark.parametrize("depth", [90, 240, 300, 450, 480])
+def test_nested_arrays_are_refused(depth):
+    for text in f"snap = {'[' * depth}1{']' * depth}", f"snap = {'{a=' * depth}1{'}' * depth}":
+        with pytest.raises(ModelError, match=r"not a TOML file|snap must be a number"):
+            toml.load(text)
 
 
 def test_what_the_caller_says():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Sequence
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from armdyn.chain.given import Triple, triple
+from armdyn.chain.limits import MAX_PARTS, MAX_TOML
 from armdyn.errors import ModelError, cut, listed, meant, shorten
 
 Shape = tuple[int, ...]
@@ -18,12 +20,26 @@ PAIR: Shape = (2,)
 VECTOR: Shape = (3,)
 MATRIX: Shape = (3, 3)
 WORDS = {NUMBER: "a number", PAIR: "2 numbers", VECTOR: "3 numbers", MATRIX: "a 3 x 3 matrix"}
+# Strings, closed or not, and comments; no character is tried twice, so that the time is linear.
+QUOTED = re.compile(
+    r'''"""(?:[^"\\]|\\.|"(?!""))*+"{0,5}|"(?:[^"\\\n]|\\.)*+"?'''
+    r"""|'''(?:[^']|'(?!''))*+'{0,5}|'[^'\n]*+'?|(#)[^\n]*+""",
+    re.DOTALL,
+)
+LONG_KEY = re.compile(rf"(?<![\w-])[\w-]++(?:[ \t]*+\.[ \t]*+[\w-]++){{{MAX_PARTS}}}")
 
 
 def parse(text: str | bytes) -> dict[str, Any]:
     """The entries of a TOML file; bytes are UTF-8."""
     try:
-        return tomllib.loads(text.decode("utf-8-sig") if isinstance(text, bytes) else text)
+        text = text.decode("utf-8-sig") if isinstance(text, bytes) else text
+        if len(text) > MAX_TOML:
+            raise ModelError(f"{len(text)} characters of TOML; expected at most {MAX_TOML}")
+        if key := LONG_KEY.search(QUOTED.sub(lambda found: "" if found[1] else "x", text)):
+            raise ModelError(f"a key has more than {MAX_PARTS} parts: {cut(key[0])}")
+        return tomllib.loads(text)
+    except ModelError:
+        raise
     except (ValueError, RecursionError) as error:
         raise ModelError(f"not a TOML file: {cut(str(error))}") from None
 
