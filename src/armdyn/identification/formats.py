@@ -10,7 +10,6 @@ from __future__ import annotations
 import io
 import os
 import re
-import zipfile
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -19,6 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from armdyn.errors import IdentificationError, cut, listed, shorten
+from armdyn.output import npz
 
 SIGNALS = ("q", "tau", "qd", "qdd")
 TIMES = ("t", "time")
@@ -192,15 +192,13 @@ def _is_number(cell: str) -> bool:
 
 def npz_blocks(path: Path) -> Iterator[Block]:
     """The rows of arrays t (N,), q (N, n), tau (N, n), perhaps qd and qdd; or of columns."""
-    with open(path, "rb") as stream, zipfile.ZipFile(stream):
-        pass  # for NumPy reads other files too, and gives something else back
-    with np.load(path, allow_pickle=False) as file:
-        if "q" in file.files:
-            arrays = {key: file[key] for key in ("t", *SIGNALS) if key in file.files}
-            named = np.ravel(file["joints"]) if "joints" in file.files else ()
+    with npz.arrays(path) as file:
+        if "q" in file:
+            arrays = {key: file[key] for key in ("t", *SIGNALS) if key in file}
+            named = np.ravel(file["joints"]) if "joints" in file else ()
             joints = tuple(map(str, named))
         else:
-            found = layout(file.files)
+            found = layout(list(file))
             columns = [_column(name, file[name]) for name in found.wanted]
             _check_lengths(dict(zip(found.wanted, columns, strict=True)))
             arrays, joints = found.arrays(np.column_stack(columns)), found.joints

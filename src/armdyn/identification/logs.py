@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import zipfile
-import zlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -201,12 +199,7 @@ def _blocks(
         raise IdentificationError(
             f"cannot read {shorten(str(path))}: {error.strerror or error}"
         ) from None
-    except (
-        ValueError,
-        EOFError,
-        zipfile.BadZipFile,
-        zlib.error,
-    ) as error:  # not what its suffix says
+    except ValueError as error:  # not what its suffix says
         raise IdentificationError(f"cannot read {shorten(str(path))}: {error}") from None
     if not rows:
         raise IdentificationError(f"{label}: no row")

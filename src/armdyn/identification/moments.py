@@ -22,6 +22,7 @@ from armdyn.errors import IdentificationError, cut, listed, shorten
 from armdyn.identification.columns import Columns, UserColumn
 from armdyn.identification.logs import Log
 from armdyn.identification.rows import Block, RowsOf, Segment, segments
+from armdyn.output import npz
 from armdyn.output.files import written
 from armdyn.robot import Robot
 
@@ -206,7 +207,7 @@ class Moments:
         from armdyn.loaders import toml
 
         try:
-            with np.load(path, allow_pickle=False) as file:
+            with npz.arrays(path) as file:
                 if int(file["format"]) != FORMAT:
                     raise KeyError(f"format {int(file['format'])}")
                 chain = toml.load(str(file["robot"]), check="warn")

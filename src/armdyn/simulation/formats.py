@@ -10,15 +10,14 @@ from __future__ import annotations
 import csv
 import itertools
 import json
-import zlib
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
-from zipfile import BadZipFile
 
 import numpy as np
 
 from armdyn.errors import ArmdynError, shorten
+from armdyn.output import npz
 from armdyn.output.files import check_name, check_writable, unfinished, written
 from armdyn.quantities import sizes
 from armdyn.robot import Robot
@@ -66,7 +65,7 @@ def load(path: str | Path) -> Result:
         raise ArmdynError(f"cannot load {shorten(str(path))}; expected a name in {known}")
     try:
         return read(Path(path))
-    except (OSError, EOFError, KeyError, ValueError, TypeError, BadZipFile, zlib.error) as error:
+    except (OSError, KeyError, ValueError, TypeError) as error:
         if isinstance(error, ArmdynError):
             raise
         raise ArmdynError(f"cannot read a result from {shorten(str(path))}: {error}") from None
@@ -195,7 +194,7 @@ def _write_npz(result: Result, place: Path) -> None:
 
 
 def _read_npz(path: Path) -> Result:
-    with open(path, "rb") as stream, np.load(stream, allow_pickle=False) as file:
+    with npz.arrays(path) as file:
         return _result(str(file[ABOUT]), lambda name, *_: file[name])
 
 
