@@ -312,7 +312,16 @@ T, X = np.arange(3.0), np.zeros((3, 2))
         ({"t": T[:0], "q": X[:0], "tau": X[:0]}, "log: the log is empty"),
         ({"t": [0, 2, 1]}, "log: row 2, column t: 1 s does not lie after 2 s in the row before"),
         ({"joints": ("a",)}, "log: 1 names of joints (a) for 2 columns of q"),
+        ({"joints": ("a", "a")}, "log: two columns of one joint: a"),
         ({"name": 3}, "a log's name is a string, not 3"),
+        ({"q": X - 1e200}, "log: column q1 goes from -1e+200 to -1e+200, row 0 is -1e+200; expec"),
+        (
+            {"tau": [[0, np.nan], [0, 2e9], [0, 1]], "joints": ("a", "b")},
+            "log: column tau_b goes from 1 to 2e+09, row 1 is 2e+09; expected at most 1e+09 in si",
+        ),
+        ({"qd": X + 1e300}, "log: column qd1"),
+        ({"qdd": X + 1e300}, "log: column qdd1"),
+        ({"q": np.ma.masked_equal(X, 0)}, "log: q is a masked array; expected nan where it is mas"),
     ],
 )
 def test_arrays_that_are_no_log_are_refused(changes, message):

@@ -53,9 +53,9 @@ def meant(name: object, known: Iterable[str]) -> str:
     """The question whether a known name was meant, in letters of whatever case; empty if none."""
     from difflib import get_close_matches  # which only a slip needs
 
-    if not isinstance(name, str):
+    if not isinstance(name, str) or len(name) > LONGEST:  # to compare is work of length squared
         return ""
-    typed, small = name.lower(), {one.lower(): one for one in known}
+    typed, small = name.lower(), {one.lower(): one for one in known if len(one) <= LONGEST}
     near = get_close_matches(typed, list(small), 1)
     begun = [one for one in small if len(typed) > 1 and one.startswith(typed)]
     return "".join(f"did you mean {shorten(small[one])}? " for one in (near or begun)[:1])

@@ -479,8 +479,8 @@ def check_target(
         raise ShapeError(f"{name} is read-only; expected an array that can be written to")
     if not is_spread(target):
         raise ShapeError(
-            f"{name} overlaps itself: its shape is {shape}, its strides are {target.strides} [bytes]"
-            "; expected each number in memory of its own"
+            f"{name} overlaps itself: its shape is {shape}, its strides are {target.strides} "
+            "[bytes]; expected each number in memory of its own"
         )
     for other, array in taken.items():
         if np.may_share_memory(target, array):

@@ -92,7 +92,7 @@ def _joints(groups: Mapping[str, Mapping[str, str]], names: Sequence[str]) -> li
         joints = sorted(joints, key=int)
         counted = [str(k) for k in range(int(joints[0] != "0"), int(joints[-1]) + 1)]
         for joint in counted:
-            if joint not in joints:
+            if joint not in groups["q"]:
                 raise IdentificationError(f"no column q{joint}, but q{joints[-1]}")
     elif any(map(str.isdecimal, joints)):
         raise IdentificationError(
@@ -106,7 +106,7 @@ def _joints(groups: Mapping[str, Mapping[str, str]], names: Sequence[str]) -> li
                     f"no column {cut(signal + link + joint)}, but q{cut(link + joint)}"
                 )
         for joint, name in group.items():
-            if joint not in joints:
+            if joint not in groups["q"]:
                 raise IdentificationError(f"column {cut(name)} has no column q{cut(link + joint)}")
     return joints
 
@@ -141,9 +141,14 @@ class CsvTable(NamedTuple):
     names: list[str]
     layout: Layout
 
+    def places(self) -> list[tuple[str, int]]:
+        """The names of all columns that are read, and which columns these are."""
+        places = {name: k for k, name in enumerate(self.names)}
+        return [(name, places[name]) for name in self.layout.wanted]
+
     def rows(self, lines: list[bytes], first: int) -> tuple[np.ndarray, np.ndarray]:
         """The numbers of some lines, (rows, wanted), and the number of each row's line."""
-        wanted = [self.names.index(name) for name in self.layout.wanted]
+        wanted = [place for _, place in self.places()]
         text = b"".join(lines)
         try:
             if text.count(self.mark.encode()) != len(lines) * (len(self.names) - 1):
@@ -159,7 +164,7 @@ class CsvTable(NamedTuple):
 
     def careful_rows(self, lines: list[bytes], first: int) -> tuple[np.ndarray, np.ndarray]:
         """The same, cell by cell: an empty cell is NaN, a blank line no row."""
-        wanted = [(name, self.names.index(name)) for name in self.layout.wanted]
+        wanted = self.places()
         numbers = [k for k, text in enumerate(lines) if text.strip()]
         table = np.empty((len(numbers), len(wanted)))
         for row, k in enumerate(numbers):

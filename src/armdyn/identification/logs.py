@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 
+from armdyn.chain.given import is_masked
+from armdyn.chain.limits import LARGEST
 from armdyn.chain.parts import assign
 from armdyn.errors import IdentificationError, cut, listed, shorten, unknown, whole_number
 from armdyn.identification.formats import READERS, Block
@@ -62,10 +65,33 @@ class Log:
                 f"{cut(self.name)}: {len(self.joints)} names of joints ({listed(self.joints)}) for "
                 f"{self.n} columns of q"
             )
+        if twins := [joint for joint, times in Counter(self.joints).items() if times > 1]:
+            raise IdentificationError(
+                f"{cut(self.name)}: two columns of one joint: {listed(twins)}"
+            )
         _check_rising(self.t, -np.inf, cut(self.name), lambda k: f"row {k}")
+        for key in ("q", "tau", "qd", "qdd"):
+            self._check_sizes(key)
+
+    def _check_sizes(self, key: str) -> None:
+        """Refuse numbers that no arm has, whose squares would outgrow a double."""
+        array = getattr(self, key)
+        if array is None or not (beyond := np.isfinite(array) & (np.abs(array) > LARGEST)).any():
+            return
+        row, k = (int(place) for place in np.argwhere(beyond)[0])
+        least, most = np.nanmin(array[:, k]), np.nanmax(array[:, k])
+        raise IdentificationError(
+            f"{cut(self.name)}: column {key}{'_' if self.joints else ''}"
+            f"{cut(self.joints[k]) if self.joints else k + 1} goes from {least:.4g} to {most:.4g}, "
+            f"row {row} is {array[row, k]:.4g}; expected at most {LARGEST:.0e} in size, or nan"
+        )
 
     def _numbers(self, key: str) -> np.ndarray:
         value = getattr(self, key)
+        if is_masked(value):
+            raise IdentificationError(
+                f"{cut(self.name)}: {key} is a masked array; expected nan where it is masked"
+            )
         try:
             found = np.asarray(value)
             if found.dtype.kind in "iuf" and found.ndim == (1 if key == "t" else 2):
@@ -110,11 +136,12 @@ class Log:
             )
         if not self.joints or self.joints == tuple(names):
             return self
+        places = {joint: k for k, joint in enumerate(self.joints)}
         for name in names:
-            if name not in self.joints:
+            if name not in places:
                 said = unknown("columns of joint", name, self.joints)
                 raise IdentificationError(f"{cut(self.name)}: {said}")
-        order = [self.joints.index(name) for name in names]
+        order = [places[name] for name in names]
         return replace(
             self,
             q=self.q[:, order],
