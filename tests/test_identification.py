@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 import armdyn
-from armdyn import IdentificationError, Log
+from armdyn import IdentificationError, Log, ShapeError
+from armdyn.errors import cut
 from armdyn.identification.blas import one_thread
 from armdyn.identification.columns import Columns
 from armdyn.identification.fit import equations, least_squares, undetermined
@@ -331,6 +332,13 @@ def test_progress_is_told_to_a_function_and_shown_on_terminals_alone(capsys):
     ("changes", "said"),
     [
         ({"cutoff": "high"}, "cutoff is 'high'"),
+        ({"cutoff": []}, r"cutoff is \[\]; expected a frequency above 0"),
+        ({"cutoff": 10**400}, "cutoff is 1000"),
+        ({"weight": -(10**400)}, "weight is -1000"),
+        ({"rest": 10**400}, "rest is 1000"),
+        ({"columns": 5}, "columns are functions .*, not 5"),
+        ({"columns": [lambda q, qd, qdd: q + 1e200]}, "gives numbers that are not finite, or abo"),
+        ({"payload": np.eye(3)}, "payload is array.*; expected True or False"),
         ({"weight": -1.0}, "weight is -1.0; expected a number above 0"),
         ({"weight": "light"}, "weight is 'light'"),
         ({"prior": "panda"}, "prior is 'panda'"),
@@ -340,7 +348,7 @@ def test_progress_is_told_to_a_function_and_shown_on_terminals_alone(capsys):
         ({"instruments": [recorded(LINK2, 100)] * 2}, "2 instruments for 1 logs"),
         ({"instruments": 3}, "instruments: expected a Log"),
     ],
-    ids=str,
+    ids=lambda value: cut(str(value)),
 )
 def test_options_that_are_none(changes, said):
     with pytest.raises(IdentificationError, match=said):
@@ -372,9 +380,10 @@ def test_a_path_stands_for_the_log_in_it(tmp_path):
         armdyn.identify(LINK2, "log.csv")
 
 
-def test_flags_are_true_or_false():
-    with pytest.raises(ValueError, match="friction is 1; expected True or False"):
-        armdyn.identify(LINK2, recorded(LINK2, 100), friction=1)
+@pytest.mark.parametrize("friction", [1, np.eye(3)], ids=["number", "array"])
+def test_flags_are_true_or_false(friction):
+    with pytest.raises(ShapeError, match="friction is .*; expected True or False"):
+        armdyn.identify(LINK2, recorded(LINK2, 100), friction=friction)
 
 
 # What is found can be seen ------------------------------------------------------------------------

@@ -155,7 +155,9 @@ def test_the_table_of_properties(model):
             ShapeError,
             r"q has shape \(4,\); expected \(..., 5\)",
         ),
-        (lambda r: r.inertial_power("nonsense"), ShapeError, "no array of numbers"),
+        (lambda r: r.inertial_power("nonsense"), ShapeError, "q has dtype <U8"),
+        (lambda r: r.inertial_power([10**400] * 5), ShapeError, "q has dtype object"),
+        (lambda r: r.inertial_power([0.0] * 5, model=np.eye(3)), MethodError, "no model array"),
         (
             lambda r: r.inertial_power([0.0] * 5, model="augment"),
             MethodError,

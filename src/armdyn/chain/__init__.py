@@ -168,11 +168,16 @@ class Chain:
         for a payload, which stays a body of the link that carries it.
         """
         given.choice("parameters", parameters, get_args(View))
+        if not callable(number):
+            raise ModelError(f"number must be a function of a float, not {shorten(number)}")
+        if not isinstance(call, AtCall):
+            raise ModelError(f"call must be an AtCall, not {shorten(call)}")
         return Arm(self, number, at_call.bodies(self, parameters, number, call), call.gravity)
 
     def seen_as(self, view: View, any_gravity: bool = False) -> list[Inertia]:
         """The links as a view has them, in doubles; ``any_gravity``: whatever gravity may be."""
-        key = view, any_gravity
+        given.choice("view", view, get_args(View))
+        key = view, given.flag("any_gravity", any_gravity)
         if key not in self._views:
             links = [link.inertia for link in self.links]
             self._views[key] = at_call.viewed(self, view, links, any_gravity=any_gravity)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from armdyn.chain.given import Triple, exactly
+from armdyn.chain.given import Triple, exactly, number
 from armdyn.errors import ModelError, shorten
 
 QUARTER = math.pi / 2
@@ -87,6 +87,8 @@ class Pose:
     @np.errstate(over="ignore", invalid="ignore")
     def mdh(cls, b: float, beta: float, theta: float, d: float) -> Pose:
         """Rx(beta) Tx(b) Rz(theta) Tz(d): one row of a modified DH table [m, rad]."""
+        names = "b", "beta", "theta", "d"
+        b, beta, theta, d = map(number, names, (b, beta, theta, d))
         R = rotation_about("x", beta) @ rotation_about("z", theta)
         return cls.of(R, np.array([b, 0.0, 0.0]) + d * R[:, 2])
 

@@ -23,6 +23,7 @@ from armdyn.identification.moments import moments, named
 from armdyn.identification.results import Identification as Identification
 from armdyn.identification.results import fit, quick_fit
 from armdyn.identification.rows import motions_of
+from armdyn.identification.signals import frequency
 from armdyn.identification.units import doubts
 from armdyn.output.progress import told
 from armdyn.robot import Robot
@@ -86,6 +87,10 @@ def identify(
         raise IdentificationError(
             f"cutoff is {shorten(cutoff)}; expected a frequency [Hz], None or 'auto'"
         )
+    if cutoff is not None and not isinstance(cutoff, str):
+        cutoff = frequency(cutoff)
+    if not isinstance(payload, bool | np.bool_):
+        raise IdentificationError(f"payload is {shorten(payload)}; expected True or False")
     if isinstance(rest, str) and rest != "auto":
         raise IdentificationError(f"rest is {shorten(rest)}; expected a speed or 'auto'")
     user = named(columns)
@@ -105,7 +110,7 @@ def identify(
         asked: dict[str, Any] = {"friction": friction, "rotors": rotors, "offsets": offsets}
         asked |= {"columns": user, "instruments": behind, "rest": rest}
         at = lru_cache(maxsize=16)(
-            lambda frequency: moments(robot, given, cutoff=frequency, **asked)
+            lambda cutoff: moments(robot, given, cutoff=cutoff, **asked)
         )
         options: dict[str, Any] = {"method": method, "prior": prior, "weight": weight}
         if isinstance(cutoff, str):

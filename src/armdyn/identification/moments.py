@@ -308,7 +308,7 @@ def named(columns: Any) -> dict[str, UserColumn]:
     if isinstance(columns, Mapping):
         pairs = list(columns.items())
     else:
-        given = [columns] if callable(columns) else list(columns)
+        given = list(columns) if isinstance(columns, Iterable) else [columns]
         pairs = [c if isinstance(c, tuple) else (getattr(c, "__name__", ""), c) for c in given]
     for name, function in pairs:
         if not isinstance(name, str) or not name or not callable(function):
@@ -326,7 +326,7 @@ def _speeds(rest: ArrayLike, n: int) -> np.ndarray:
         found = np.broadcast_to(np.asarray(rest, float), (n,)).copy()
         if (found >= 0).all():
             return found
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         pass
     raise IdentificationError(
         f"rest is {shorten(rest)}; expected a speed of at least 0, or {n}, one a joint"

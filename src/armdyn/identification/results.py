@@ -237,7 +237,7 @@ def _weight(
     try:
         if not isinstance(weight, bool) and 0 < float(weight) < np.inf:
             return float(weight)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         pass
     raise IdentificationError(
         f"weight is {shorten(weight)}; expected a number above 0, or 'auto' (prior=None: no prior)"

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from armdyn.chain.limits import HUGE
 from armdyn.errors import IdentificationError, cut, shorten
 from armdyn.identification.columns import Columns, UserColumn
 from armdyn.identification.logs import Log
@@ -167,6 +168,8 @@ def _evaluated(name: str, function: Callable[..., Any], motion: Motion) -> np.nd
             f"column {shorten(name)} gives {found.dtype} {found.shape}; expected real numbers "
             f"{motion.q.shape}, the torque on each joint"
         )
-    if not np.isfinite(found).all():
-        raise IdentificationError(f"column {shorten(name)} gives numbers that are not finite")
+    if not (np.abs(found) <= HUGE).all():  # nan is not
+        raise IdentificationError(
+            f"column {shorten(name)} gives numbers that are not finite, or above {HUGE:.0e} in size"
+        )
     return found.astype(float)

@@ -83,7 +83,7 @@ def motions(log: Log, cutoff: float | None, wider: float = 1.0) -> Motions:
         check_speeds(log, [piece.t for piece in pieces], [piece.signals for piece in pieces])
     if cutoff is None:
         return Motions(_as_recorded(log, pieces), [piece.t for piece in pieces], tuple(notes))
-    found = _low_passed(pieces, _frequency(cutoff), wider, cut(log.name), notes)
+    found = _low_passed(pieces, frequency(cutoff), wider, cut(log.name), notes)
     return Motions([motion for _, motion in found], [t for t, _ in found], tuple(notes))
 
 
@@ -188,7 +188,8 @@ def _evenly(piece: Piece, median: float, name: str, notes: list[str]) -> tuple[P
 # The filter ---------------------------------------------------------------------------------
 
 
-def _frequency(cutoff: Any) -> float:
+def frequency(cutoff: Any) -> float:
+    """A cutoff [Hz], if it is one."""
     try:
         found = math.nan if isinstance(cutoff, bool) else float(cutoff)
     except (TypeError, ValueError, OverflowError):

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike
 
+from armdyn.engine.calls import real_array
 from armdyn.errors import MethodError, ShapeError, unknown
 
 if TYPE_CHECKING:
@@ -53,10 +54,7 @@ class Influences:
 
 
 def _posture(chain: Chain, q: ArrayLike) -> np.ndarray:
-    try:
-        posture = np.asarray(q, dtype=float)
-    except (TypeError, ValueError):
-        raise ShapeError("q is no array of numbers; expected one number for each joint") from None
+    posture = real_array("q", q).astype(float)
     if not posture.ndim or posture.shape[-1] != chain.n:
         raise ShapeError(f"q has shape {posture.shape}; expected (..., {chain.n})")
     return posture
@@ -68,7 +66,7 @@ def _power(
     from armdyn.algorithms import kic, kic_augmented
     from armdyn.algorithms.method import without_centres
 
-    if model not in get_args(PowerModel):
+    if not isinstance(model, str) or model not in get_args(PowerModel):
         raise MethodError(unknown("model", model, get_args(PowerModel)))
     arm = chain.on(float)
     if reason := without_centres(arm):
