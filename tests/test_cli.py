@@ -1,5 +1,6 @@
 """The command line: what it shows, what it prints as JSON, and how it refuses."""
 
+import dataclasses
 import errno
 import json
 import math
@@ -14,7 +15,7 @@ from importlib import import_module
 import pytest
 
 import armdyn
-from armdyn import cli
+from armdyn import Chain, cli
 from armdyn.cli import compare, main, robots, tables
 from armdyn.output.report import console
 from docs import make_commands
@@ -503,6 +504,32 @@ def test_names_of_any_kind_are_shown(capsys, monkeypatch, tmp_path):
     for name in ("[/b]", "[red]x", ":smile:", "é\\x1b[2J", "two lines"):
         assert name in out
     assert out.count("(0.1235, -0.1235, 1.235e-07)") == len(NASTY)
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["show"],
+        ["trace", "pose"],
+        ["eval", "mass_matrix", "--q", "0,0"],
+        ["compare", "--seconds", "0.1"],
+        ["compare", "--csv", "--seconds", "0.1"],
+        ["simulate", "--time", "0.1"],
+        ["excite", "--duration", "1"],
+    ],
+    ids=" ".join,
+)
+def test_no_name_does_anything_to_the_terminal(command, capsys, monkeypatch, tmp_path):
+    names = ["j\x1b[2J", "k\x07"]
+    chain = Chain.random(2, "RR", seed=1)
+    joints = [
+        dataclasses.replace(joint, name=name, lower=-0.1, upper=0.1, velocity=1.0)
+        for joint, name in zip(chain.joints, names, strict=True)
+    ]
+    chain = dataclasses.replace(chain, name="a\x1b[2Jrm", joints=tuple(joints))
+    (tmp_path / "arm.toml").write_text(chain.to_toml(), encoding="utf-8")
+    out = shown(capsys, monkeypatch, 80, command[0], str(tmp_path / "arm.toml"), *command[1:])
+    assert "\\x1b" in out and all(c.isprintable() or c == "\n" for c in out)
 
 
 # The page ----------------------------------------------------------------------------------------

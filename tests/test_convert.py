@@ -1,5 +1,6 @@
 """The command ``armdyn convert``: the same arm in another format, or a word on what it lost."""
 
+import csv
 import dataclasses
 import math
 from pathlib import Path
@@ -14,6 +15,7 @@ from armdyn.chain.dh_writers import DHText
 from armdyn.chain.pose import IDENTITY, Pose
 from armdyn.chain.random import _rotation
 from armdyn.cli import main
+from armdyn.loaders import dh_table
 from armdyn.quantities.tasks import Task, formula
 
 
@@ -150,6 +152,37 @@ def test_a_table_has_the_kinematics_that_it_can_hold(name, dh, capsys):
     for q in np.random.default_rng(1).uniform(-1, 1, (5, chain.n)):
         whole = before.matrix @ pose(back, q) @ after.matrix
         assert np.abs(whole - pose(chain, q)).max() <= 1e-12
+
+
+def test_no_name_in_a_table_is_a_formula():
+    names = ["=cmd|'/c calc'!A1", "+1+1", "-x", "@SUM(1)", "'", "'=1", "'plain", "'\"=1", "x=1"]
+    bare = Chain.random(len(names), seed=1)
+    joints = tuple(
+        dataclasses.replace(joint, name=name)
+        for joint, name in zip(bare.joints, names, strict=True)
+    )
+    text = DHText.of(dataclasses.replace(bare, joints=joints), "mdh").csv()
+    rows = list(csv.reader(line for line in text.splitlines() if line[0] != "#"))
+    assert [row[1][:1] for row in rows[1:]] == ["'"] * 8 + ["x"]
+    assert [joint.name for joint in dh_table.load(text).joints] == names
+
+
+@pytest.mark.parametrize("character", ["\0", "\x1b", "\x08", "\ufffe", "\ud800"], ids=ascii)
+@pytest.mark.parametrize("what", ["robot", "joint", "link", "frame"])
+def test_a_name_that_xml_does_not_have_is_refused(what, character, capsys):
+    chain, name = ARMS["puma560"].with_frame("eye"), f"a{character}b"
+    if what == "robot":
+        chain = dataclasses.replace(chain, name=name)
+    else:
+        parts = getattr(chain, f"{what}s")
+        part = dataclasses.replace(parts[-1], name=name)
+        chain = dataclasses.replace(chain, **{f"{what}s": (*parts[:-1], part)})
+    with pytest.raises(armdyn.ModelError, match=rf"the name of {what} 'a\\.*b' has the character"):
+        chain.to_urdf()
+    if character != "\ud800":
+        Path("arm.toml").write_text(chain.to_toml(), encoding="utf-8")
+        assert main(["convert", "arm.toml", "arm.urdf"]) == 2 and not Path("arm.urdf").exists()
+        assert f"the name of {what}" in capsys.readouterr().err
 
 
 def test_the_standard_table_of_the_puma_is_the_one_in_its_file(capsys):

@@ -24,11 +24,18 @@ def cut(text: str, longest: int = LONGEST) -> str:
     line = " ".join(filter(None, map(str.strip, text.splitlines())))
     if len(line) > 2 * longest:  # no need to look at all of a book
         line = line[:longest] + line[-longest:]
-    shown = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in line)
+    shown = printable(line)
     if len(shown) <= longest:
         return shown
     end = (longest - 5) // 3
     return f"{shown[: longest - 5 - end]} ... {shown[-end:]}"
+
+
+def printable(text: str) -> str:
+    """Text whose characters print; in place of one that does not, but ends a line, its code."""
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() or c == "\n" else ascii(c)[1:-1] for c in text)
 
 
 def listed(names: Iterable[str]) -> str:

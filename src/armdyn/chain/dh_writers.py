@@ -19,6 +19,7 @@ from armdyn.chain.dh import COLUMNS
 from armdyn.chain.given import choice
 from armdyn.chain.pose import IDENTITY, Pose
 from armdyn.errors import cut
+from armdyn.output.files import marked
 
 if TYPE_CHECKING:
     from armdyn.chain import Chain
@@ -100,7 +101,7 @@ class DHText(NamedTuple):
         writer.writerow(["joint", "name", "type", *self.names])
         for i, (joint, row) in enumerate(self._joints(), start=1):
             kind = "revolute" if joint.kind == "R" else "prismatic"
-            writer.writerow([i, cut(joint.name), kind, *map(repr, row)])
+            writer.writerow([i, marked(cut(joint.name)), kind, *map(repr, row)])
         return page.getvalue()
 
     def latex(self) -> str:

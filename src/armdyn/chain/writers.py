@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
@@ -16,7 +17,7 @@ from armdyn.chain.dh import EARTH
 from armdyn.chain.inertia import Inertia
 from armdyn.chain.parts import Joint, Link
 from armdyn.chain.pose import IDENTITY, Pose
-from armdyn.errors import listed, shorten
+from armdyn.errors import ModelError, listed, shorten
 
 if TYPE_CHECKING:
     from armdyn.chain import Chain
@@ -25,6 +26,7 @@ TENSOR = {  # where each attribute of a URDF's <inertia> stands
     **{"ixx": (0, 0), "ixy": (0, 1), "ixz": (0, 2)},
     **{"iyy": (1, 1), "iyz": (1, 2), "izz": (2, 2)},
 }
+NOT_XML = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 HALVED = 1e-14  # relative: what halving and adding numbers leaves of nothing
 
 
@@ -119,6 +121,17 @@ def to_urdf(chain: Chain) -> str:
     A link's frame stands where a frame of its name does, if that lies on the joint's axis, else at
     E_i. The format has no place for gravity, rotors, and friction that differs by direction.
     """
+    for what, part in [
+        ("robot", chain),
+        *(("joint", joint) for joint in chain.joints),
+        *(("link", link) for link in chain.links),
+        *(("frame", frame) for frame in chain.frames),
+    ]:
+        if strange := NOT_XML.search(part.name):
+            raise ModelError(
+                f"the name of {what} {shorten(part.name)} has the character {strange[0]!r}, which "
+                "XML does not have; a .toml file keeps it"
+            )
     return "\n".join(_urdf_lines(chain)) + "\n"
 
 

@@ -21,7 +21,7 @@ from armdyn.cli.arguments import (
     print_paths,
     whole,
 )
-from armdyn.errors import SimulationError
+from armdyn.errors import SimulationError, printable
 from armdyn.output import files
 from armdyn.robot import Robot
 from armdyn.simulation import controllers, formats, simulate, trajectories
@@ -117,9 +117,8 @@ def run(arguments: argparse.Namespace) -> None:
     if arguments.json:
         print(json.dumps(data(result), indent=2))
     else:
-        print(result.summary())
-        for violation in result.violations:
-            print(violation)
+        for line in (result.summary(), *map(str, result.violations)):
+            print(printable(line))
         print_paths([arguments.save, arguments.plot, arguments.view])
 
 

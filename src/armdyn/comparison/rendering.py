@@ -18,6 +18,8 @@ from rich.text import Text
 
 from armdyn.comparison import Comparison
 from armdyn.comparison.ranking import Measured, Ranking
+from armdyn.errors import printable
+from armdyn.output.files import marked
 from armdyn.output.report import html_table
 
 USUAL = 90  # columns from which no word is abbreviated,
@@ -224,7 +226,7 @@ def _record(row: Measured) -> dict[str, Any]:
 def csv_text(comparison: Comparison) -> str:
     """A line a method of each quantity, under the names of the JSON."""
     lines = [
-        {"robot": comparison.robot, "quantity": ranking.quantity, **_record(row)}
+        {"robot": marked(printable(comparison.robot)), "quantity": ranking.quantity, **_record(row)}
         for ranking in comparison.rankings
         for row in ranking.rows
     ]

@@ -1,7 +1,8 @@
 """A DH table in CSV, as ``armdyn convert`` writes it: an arm's kinematics.
 
 Lines that begin with # are remarks. The first other line names the columns: ``name`` and ``type``
-of a joint, and the four of a convention. b and beta are those of a modified table, a and alpha
+of a joint, and the four of a convention. An apostrophe keeps a spreadsheet from computing
+a name such as ``=1+1``, and is no part of it. b and beta are those of a modified table, a and alpha
 those of a standard one; lengths are in metres, angles in radians.
 """
 
@@ -18,6 +19,7 @@ from numpy.typing import ArrayLike
 from armdyn.chain import Chain, dh
 from armdyn.chain.dh import EARTH, SNAP
 from armdyn.errors import ModelError, cut, listed, shorten, unknown
+from armdyn.output.files import unmarked
 
 TYPES = {"revolute": "R", "prismatic": "P"}
 WORDS = ("joint", "name", "type")  # joint: its number, for people
@@ -44,7 +46,9 @@ def load(
     head, rows = _lines(text)
     convention = _convention(head)
     table = {key: [_number(key, row, k) for k, row in rows] for key in dh.COLUMNS[convention]}
-    names = [row.get("name") or f"joint{i}" for i, (_, row) in enumerate(rows, start=1)]
+    names = [
+        unmarked(row.get("name", "")) or f"joint{i}" for i, (_, row) in enumerate(rows, start=1)
+    ]
     return dh.build(
         convention,
         table,

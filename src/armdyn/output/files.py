@@ -13,6 +13,18 @@ from typing import Any
 
 from armdyn.errors import ArmdynError, listed, shorten
 
+FORMULA = ("=", "+", "-", "@", "'")  # what begins so, a spreadsheet computes; or was marked
+
+
+def marked(text: str) -> str:
+    """Text for a cell of CSV, behind an apostrophe if a spreadsheet would compute it."""
+    return f"'{text}" if text.startswith(FORMULA) else text
+
+
+def unmarked(cell: str) -> str:
+    """The text that ``marked`` made a cell of."""
+    return cell[1:] if cell[:1] == "'" and cell[1:].startswith(FORMULA) else cell
+
 
 @contextmanager
 def unfinished(directory: Path) -> Iterator[Path]:

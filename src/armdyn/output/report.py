@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from html import escape
+from typing import Any
 
 from rich import box
-from rich.console import Console, RenderableType
+from rich.console import Console, ConsoleOptions, RenderableType
 from rich.progress import Progress, TextColumn
+from rich.segment import Segment
 from rich.table import Table
 from rich.text import Text
 
+from armdyn.errors import printable
 from armdyn.output import wide_tables
 
 WIDTH = 100  # columns where nobody says how many,
@@ -36,6 +39,18 @@ class Screen(Console):
             if k and not piece.show_edge:  # whose lines are empty
                 self.print()
             self.print(piece)
+
+    def render_str(self, text: str, **options: Any) -> Text:
+        """Plain text as rich measures and breaks it."""
+        return super().render_str(printable(text), **options)
+
+    def render(
+        self, renderable: RenderableType, options: ConsoleOptions | None = None
+    ) -> Iterable[Segment]:
+        """What rich writes; a character that would do something to the terminal, as its code."""
+        for segment in super().render(renderable, options):
+            text = segment.text if segment.control else printable(segment.text)
+            yield segment if text == segment.text else Segment(text, segment.style)
 
     def on_broken_pipe(self) -> None:
         """Leave it to the caller what a closed pipe means; rich would end the program."""
