@@ -1,6 +1,6 @@
 """Do the tests notice? Change one thing in a module, run its tests, and see whether one fails.
 
-    python -m tests.mutate                             # a sample of every module below
+    python -m tests.mutate                             # a sample of every module
     python -m tests.mutate --each 40 algorithms        # forty mutants of each module in that room
     python -m tests.mutate loaders/urdf.py:173         # every mutant of that line
     python -m tests.mutate --seed 2 --save killed.json chain/dh.py
@@ -9,6 +9,11 @@ Each mutant is a copy of the package with one operator, constant or condition ch
 if a test fails or if it runs into the time limit. What survives is printed with its line: a reader
 decides whether a test is missing or whether the change makes no difference. A mutant may do
 anything, also leave files behind: commit first. Needs os.fork.
+
+A mutant's tests are the files that run the changed function, or import the module where the line
+stands in none. To know them, each test file is run once under a trace, which takes as long as two
+suites; build/mutate.json keeps what was found until the test file changes. A mutant of C is tried
+by what calls compiled functions.
 """
 
 from __future__ import annotations
@@ -21,16 +26,24 @@ import json
 import multiprocessing
 import os
 import random
+import re
 import resource
 import shutil
 import signal
+import subprocess
 import sys
 import tempfile
+import threading
+import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import redirect_stdout, suppress
+from functools import partial
+from itertools import accumulate
 from pathlib import Path
+from types import CodeType
 from typing import NamedTuple, NoReturn
+from zlib import crc32
 
 import pytest
 
@@ -38,61 +51,13 @@ ROOT = Path(__file__).parent.parent
 PACKAGE = ROOT / "src" / "armdyn"
 TIME_LIMIT = 100, 600  # [s] for the tests of one mutant: of the processor, and in all
 SLOW_IMPORTS = ["llvmlite.binding", "mpmath", "numpy", "pinocchio", "scipy", "sympy"]
-OPTIONS = ["-x", "-n", "0", "-p", "no:cacheprovider"]
+OPTIONS = ["-n", "0", "-p", "no:cacheprovider"]
 
-TESTS = {  # of a room or module: the files that would notice, the quickest first
-    "algorithms": ["costs", "methods"],
-    "algorithms/articulated_body.py": ["costs", "forward_dynamics", "methods"],
-    "algorithms/catalogue.py": ["costs", "method_names", "register", "methods"],
-    "algorithms/coriolis.py": ["coriolis", "christoffel", "costs"],
-    "algorithms/drives.py": ["robot", "forward_dynamics", "laws"],
-    "algorithms/forward_dynamics.py": ["costs", "forward_dynamics", "methods"],
-    "algorithms/gdahj.py": ["costs", "safeea", "methods"],
-    "algorithms/hamilton.py": ["simulation", "simulation_runs"],
-    "algorithms/kic.py": ["costs", "kic", "methods"],
-    "algorithms/kic_augmented.py": ["costs", "chain", "kic", "methods"],
-    "algorithms/kinematics.py": ["robot", "urdf", "laws", "pinocchio"],
-    "algorithms/lagrange.py": ["costs", "lagrange", "methods"],
-    "algorithms/lin1991.py": ["costs", "lin1991", "counting", "methods"],
-    "algorithms/lin_fang.py": ["costs", "lin_fang", "counting", "methods"],
-    "algorithms/lin_fang_minimal.py": ["costs", "lin_fang", "counting", "methods"],
-    "algorithms/momentum.py": ["costs", "christoffel", "methods"],
-    "algorithms/regressor.py": ["laws", "minimal"],
-    "algorithms/stages.py": ["counting", "safeea", "papers"],
-    "algorithms/zomaya_morris.py": ["costs", "lagrange", "papers"],
-    "chain": ["constructors", "chain", "bad_input", "toml", "urdf", "chain_checks"],
-    "chain/axes.py": ["costs", "minimal", "lin_fang"],
-    "chain/minimal.py": ["costs", "minimal", "lin_fang"],
-    "engine/blocks.py": ["recycling", "workers", "stack", "calls", "call_threads"],
-    "engine/cache.py": ["cache_size", "cache", "cache_key", "cache_text"],
-    "engine/calls.py": ["recycling", "extension", "robot", "calls", "call_threads"],
-    "engine/workers.py": ["workers", "calls", "call_threads", "forks"],
-    "identification/formats.py": ["logs"],
-    "identification/logs.py": ["logs"],
-    "identification/plots.py": ["identification_plots"],
-    "identification/signals.py": ["signals"],
-    "identification/spans.py": ["identification_write"],
-    "identification/units.py": ["signals"],
-    "identification/write.py": ["identification_write"],
-    "identification/allowed.py": ["excitation"],
-    "identification/cluster.py": ["cluster"],
-    "identification/descent.py": ["excitation"],
-    "identification/excitation.py": ["excitation", "excite_command"],
-    "identification/fourier.py": ["excitation"],
-    "identification/information.py": ["excitation"],
-    "identification/search.py": ["excitation"],
-    "loaders": ["bad_input", "sources", "urdf", "toml", "models", "fuzz", "pinocchio"],
-    "program/adjoints.py": ["tangents"],
-    "program/jacobians.py": ["tangents"],
-    "program/passes.py": ["program", "costs", "llvm"],
-    "program/replay.py": ["tangents", "recorded"],
-    "program/slopes.py": ["tangents"],
-    "program/tangents.py": ["tangents"],
-    "simulation/cluster.py": ["cluster_simulation"],
-    "simulation/formats.py": ["simulation_formats", "simulation_results"],
-    "simulation/step.py": ["stepper", "simulation_given", "simulation_runs"],
-    "simulation/stepper.py": ["stepper"],
-}
+RECORD = ROOT / "build" / "mutate.json"
+MOST = 60  # [s] that the tests of one mutant took under the trace; further files are left out
+CALLER = "engine/calls.py"  # whose functions call those in C
+IN_C = {"<": "<=", "<=": "<", ">": ">=", ">=": ">", "==": "!=", "!=": "==", "&&": "||", "||": "&&"}
+IN_C |= {"+": "-", "-": "+", "*": "+", "/": "*"}
 COMPARED = {
     ast.Lt: ast.LtE,
     ast.LtE: ast.Lt,
@@ -196,55 +161,126 @@ def changes(node: ast.AST) -> Iterator[Callable]:
             yield lambda twin: setattr(twin, "test", ast.Constant(False))
 
 
+def mutants_in_c(module: str, text: str) -> list[Mutant]:
+    """The mutants of a file in C: one operator changed, outside comments and texts."""
+    hidden = r"""/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\])*"|^#(?:\\\n|[^\n])*"""
+    plain = re.sub(hidden, lambda m: re.sub(r"[^\n]", "_", m[0]), text, flags=re.S | re.M)
+    found = []
+    for m in re.finditer(r"(?<= )(?:[<>=!]=|&&|\|\||[-<>+*/])(?= )", plain):
+        line, after = plain.count("\n", 0, m.start()) + 1, IN_C[m[0]]
+        changed = text[: m.start()] + after + text[m.end() :]
+        found.append(Mutant(module, line, text.splitlines()[line - 1].strip(), after, changed))
+    return found
+
+
 def sample(asked: list[str], each: int, seed: int) -> list[Mutant]:
     """So many mutants of each module that a room's or module's name stands for; all of a line."""
     rng, chosen = random.Random(seed), []
     for path, line in sorted({place for what in asked for place in places(what)}):
-        tree = ast.parse(path.read_text(encoding="utf-8"))
-        found = [spot for spot in spots(tree) if line in (0, spot[0])]
+        text, module = path.read_text(encoding="utf-8"), path.relative_to(PACKAGE).as_posix()
+        if path.suffix == ".c":
+            make, found = Mutant, mutants_in_c(module, text)
+        else:
+            tree = ast.parse(text)
+            make, found = partial(mutate, module, tree), spots(tree)
+        at = 1 if path.suffix == ".c" else 0  # where a mutant, or a spot, has its line
+        found = [spot for spot in found if line in (0, spot[at])]
         drawn = found if line else rng.sample(found, min(each, len(found)))
-        module = path.relative_to(PACKAGE).as_posix()
-        chosen += [mutate(module, tree, *spot) for spot in drawn]
+        chosen += [make(*spot) for spot in drawn]
     return chosen
 
 
 def places(what: str) -> Iterator[tuple[Path, int]]:
     """The modules of a room, or the one that is named, with the line that is named; 0 is none."""
     name, _, line = what.partition(":")
-    for path in [PACKAGE / name] if name.endswith(".py") else (PACKAGE / name).glob("*.py"):
-        yield path, int(line or 0)
+    for path in [PACKAGE / name] if "." in name else (PACKAGE / name).glob("*.[pc]*"):
+        if path.suffix in (".py", ".c"):
+            yield path, int(line or 0)
 
 
 # Tests -------------------------------------------------------------------------------------------
 
 
-def tests_of(module: str) -> tuple[str, ...]:
-    """The test files that would notice a change in a module."""
-    names = TESTS.get(module) or TESTS[module.partition("/")[0]]
-    return tuple(f"tests/test_{name}.py" for name in names)
+class Ran(NamedTuple):
+    """What running a test file ran."""
+
+    text: int  # a checksum of the file
+    seconds: float
+    names: dict[str, list[str]]  # of each module's functions; "<module>": it was imported
 
 
-def is_killed(mutant: Mutant) -> bool:
+def recorded(files: Sequence[Path], jobs: int) -> dict[str, Ran]:
+    """What each test file ran, by its name; those that are not in the record are run."""
+    known = {}
+    if RECORD.exists():
+        known = {name: Ran(*ran) for name, ran in json.loads(RECORD.read_text()).items()}
+    new = [f for f in files if f.name not in known or known[f.name].text != crc32(f.read_bytes())]
+    RECORD.parent.mkdir(exist_ok=True)
+    with multiprocessing.get_context("fork").Pool(jobs, maxtasksperchild=1) as pool:
+        for k, (file, ran) in enumerate(zip(new, pool.imap(traced, new), strict=True), start=1):
+            known[file.name] = ran
+            RECORD.write_text(json.dumps(known), encoding="utf-8")
+            print(f"{k} of {len(new)} recorded: {file.name}, {ran.seconds:.1f} s", file=sys.stderr)
+    return {file.name: known[file.name] for file in files}
+
+
+def traced(file: Path) -> Ran:
+    """Run a test file in this process, and see what it runs."""
+    codes, begun = set[CodeType](), time.process_time()
+    for trace in sys.settrace, threading.settrace:
+        trace(lambda frame, *_: codes.add(frame.f_code))
+    with open(os.devnull, "w") as nowhere, redirect_stdout(nowhere):
+        pytest.main([*OPTIONS, str(file)])
+    sys.settrace(None)
+    names: dict[str, list[str]] = {}
+    for path, name in sorted({(code.co_filename, code.co_name) for code in codes}):
+        if path.startswith(f"{PACKAGE}{os.sep}"):
+            names.setdefault(Path(path).relative_to(PACKAGE).as_posix(), []).append(name)
+    return Ran(crc32(file.read_bytes()), time.process_time() - begun, names)
+
+
+def tests_of(mutant: Mutant, record: Mapping[str, Ran]) -> list[str]:
+    """The test files that run what is changed, those first that run little else."""
+    module, name = mutant.module, "<module>"
+    if module.endswith(".c"):
+        module = CALLER
+    else:
+        for node in ast.walk(ast.parse((PACKAGE / module).read_text(encoding="utf-8"))):
+            if isinstance(node, ast.FunctionDef) and node.lineno < mutant.line <= node.end_lineno:
+                name = node.name  # of the innermost, which comes last
+    found = [(file, ran) for file, ran in record.items() if name in ran.names.get(module, ())]
+    found.sort(key=lambda each: each[1].seconds * sum(map(len, each[1].names.values())))
+    spent = accumulate(ran.seconds for _, ran in found)
+    return [f"tests/{file}" for (file, _), sum in zip(found, spent, strict=True) if sum < MOST]
+
+
+def is_killed(task: tuple[Mutant, Sequence[str]]) -> bool:
     """Whether a test fails, or the time is over."""
-    return fails(mutant.module, mutant.text, tests_of(mutant.module))
+    mutant, files = task
+    return bool(files) and fails(mutant.module, mutant.text, files)
 
 
 def fails(module: str, text: str, files: Sequence[str]) -> bool:
     """Whether a test in the files fails where the module's text is another."""
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         os.chmod(folder, 0o755)  # some tests are an ordinary user's
-        shutil.copytree(PACKAGE, Path(folder) / "armdyn")
-        (Path(folder) / "armdyn" / module).write_text(text, encoding="utf-8")
+        source = Path(folder) / "src"
+        shutil.copytree(PACKAGE, source / "armdyn")
+        (source / "armdyn" / module).write_text(text, encoding="utf-8")
+        if module.endswith(".c"):
+            shutil.copy(ROOT / "setup.py", folder)
+            build = [sys.executable, "setup.py", "-q", "build_ext", "--inplace", "--force"]
+            subprocess.run(build, cwd=folder, check=True, capture_output=True)
         child = os.fork()  # which has imported already what takes long
         if child == 0:
-            run_tests(folder, module, files)
+            run_tests(str(source), files)
         _, status = os.waitpid(child, 0)
         with suppress(ProcessLookupError):
             os.killpg(child, signal.SIGKILL)  # what its tests have started
     return status != 0
 
 
-def run_tests(folder: str, module: str, files: Sequence[str]) -> NoReturn:
+def run_tests(folder: str, files: Sequence[str]) -> NoReturn:
     """End with status 0 if the tests pass on the package in the folder."""
     os.setsid()
     resource.setrlimit(resource.RLIMIT_CPU, (TIME_LIMIT[0], TIME_LIMIT[0]))
@@ -255,37 +291,18 @@ def run_tests(folder: str, module: str, files: Sequence[str]) -> NoReturn:
     with open(os.devnull, "w") as nowhere:
         os.dup2(nowhere.fileno(), 1)
         os.dup2(nowhere.fileno(), 2)
-    os._exit(pytest.main([*OPTIONS, *files], [NamesakesFirst(module)]))
-
-
-class NamesakesFirst:
-    """Lets pytest begin with the tests that name the module: they are the likeliest to notice."""
-
-    def __init__(self, module: str) -> None:
-        stem = Path(module).stem
-        self.names = stem, stem.replace("_", "-")
-
-    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
-        """Called by pytest."""
-        items.sort(key=lambda item: not any(name in item.nodeid for name in self.names))
-
-
-def check_unchanged(modules: set[str]) -> None:
-    """Refuse tests that fail on the package as it is: they would kill every mutant."""
-    files = sorted({file for module in modules for file in tests_of(module)})
-    module = min(modules)
-    text = ast.unparse(ast.parse((PACKAGE / module).read_text(encoding="utf-8")))
-    if fails(module, text, files):
-        raise SystemExit(f"nothing is changed, and yet one of these fails: {' '.join(files)}")
+    os._exit(pytest.main([*OPTIONS, "-x", *files]))
 
 
 def main() -> None:
     """Mutate what was asked for, and print what survived and the share that was killed."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("what", nargs="*", default=sorted(TESTS), help="rooms, modules, lines")
+    rooms = sorted({path.parent.name for path in PACKAGE.glob("*/__init__.py")})
+    parser.add_argument("what", nargs="*", default=rooms, help="rooms, modules, lines")
     parser.add_argument("--each", type=int, default=8, help="mutants of a module")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
+    parser.add_argument("--tests", nargs="+", type=Path, help="the only test files that may run")
     parser.add_argument("--trust", action="store_true", help="the tests pass on what is unchanged")
     parser.add_argument("--save", type=Path, help="write the result as JSON")
     asked = parser.parse_args()
@@ -294,16 +311,21 @@ def main() -> None:
     for name in SLOW_IMPORTS:
         with suppress(ImportError):
             importlib.import_module(name)
-    if not asked.trust:
-        check_unchanged({mutant.module for mutant in chosen})
+    files = asked.tests or sorted(Path("tests").glob("test_*.py"))
+    record = recorded(files, asked.jobs)
+    tasks = [(mutant, tests_of(mutant, record)) for mutant in chosen]
+    if not asked.trust:  # tests that fail on the package as it is would kill every mutant
+        for test in sorted({test for _, tests in tasks for test in tests}):
+            if fails("__init__.py", (PACKAGE / "__init__.py").read_text(encoding="utf-8"), [test]):
+                raise SystemExit(f"nothing is changed, and yet {test} fails")
     tried, killed, rows = Counter[str](), Counter[str](), []
     with multiprocessing.get_context("fork").Pool(asked.jobs) as pool:
-        for mutant, dead in zip(chosen, pool.imap(is_killed, chosen), strict=True):
+        for (mutant, tests), dead in zip(tasks, pool.imap(is_killed, tasks), strict=True):
             module, line, before, after, _ = mutant
             room = module.partition("/")[0]
             tried[room] += 1
             killed[room] += dead
-            rows.append({**mutant._asdict(), "killed": dead, "text": None})
+            rows.append({**mutant._asdict(), "killed": dead, "text": None, "tests": tests})
             if not dead:
                 print(f"survived: {module}:{line}: {before!r} -> {after!r}", flush=True)
             if asked.save:
