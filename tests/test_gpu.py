@@ -4,12 +4,14 @@ import itertools
 import os
 import signal
 import threading
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 import armdyn
 from armdyn import Chain, DeviceError
+from armdyn.arrays import cuda as arrays_cuda
 from armdyn.engine import Compilation, cuda, gpu, ptx
 from armdyn.engine.recorded import Recorded
 from armdyn.program.fma import place_fma
@@ -193,6 +195,8 @@ def test_a_forked_process_says_that_it_cannot_use_the_gpu(fake):
             signal.alarm(60)
             with pytest.raises(DeviceError, match="forked from one that uses the GPU; start it by"):
                 launched(fake, made, [q], "float64")
+            with pytest.raises(DeviceError, match="forked from one"):  # before a library is asked
+                arrays_cuda.ready(SimpleNamespace(others={"cuda": made}))
             status = 1 if gpu.available() else 0
         finally:
             os._exit(status)
@@ -255,6 +259,22 @@ def test_what_the_driver_says_of_a_kernel_is_told(fake, monkeypatch):
     monkeypatch.setenv("ARMDYN_CACHE_DIR", "")
     with pytest.raises(DeviceError, match="CUDA_ERROR_INVALID_VALUE"):
         doubling().launch([(0, 3)], [0], 1, "float32", 0, 0)
+
+
+@pytest.mark.parametrize("sizes", [((4,), (3,)), ((3,), (4,))], ids=["arguments", "results"])
+def test_a_program_of_other_sizes_is_refused(fake, sizes):
+    takes, gives = sizes
+    code = Recorded(record(lambda q: [x + x for x in q], {"q": 3}))
+    with pytest.raises(AssertionError, match="takes {'q': 3}"):
+        gpu.Kernel(code, (takes,), (gives,)).launch([(0, 3)], [0], 1, "float32", 0, 0)
+
+
+def test_a_name_that_the_driver_does_not_tell(fake):
+    driver = cuda.driver()
+    assert driver.name(1) == "fake 1"
+    fake.cuDeviceGetName = lambda *given: 1
+    with pytest.raises(DeviceError, match="CUDA_ERROR_INVALID_VALUE"):
+        driver.name(1)
 
 
 # Steps in registers -----------------------------------------------------------------------------

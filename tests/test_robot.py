@@ -3,6 +3,7 @@
 import copy
 import pickle
 import re
+import sys
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ import armdyn
 from armdyn import ArmdynError, Chain, MethodError, ModelError, Robot, ShapeError, engine
 from armdyn.chain import Frame
 from armdyn.chain.pose import Pose
+from armdyn.engine import traced
 from armdyn.program import tape
 from armdyn.quantities import tasks
 from armdyn.robot import fixed
@@ -418,3 +420,12 @@ def test_variations_of_the_chain_are_variations_of_the_robot():
         varied = getattr(ROBOT, name)(*values)
         assert isinstance(varied, Robot)
         assert varied.chain == getattr(chain, name)(*values)
+
+
+def test_python_finds_a_compiled_function_without_asking_again(monkeypatch):
+    """Where nothing of torch.compile is about, a robot has the function under its own name."""
+    monkeypatch.delitem(sys.modules, "torch._dynamo", raising=False)
+    robot = Robot(ROBOT.chain)
+    assert not traced.is_tracing()
+    assert vars(robot).get("gravity") is None
+    assert robot.gravity is vars(robot)["gravity"]
