@@ -4,11 +4,14 @@ import errno
 import json
 import logging
 import os
+import random
 import shutil
+import signal
 import stat
 import subprocess
 import sys
 import tempfile
+import time
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -421,4 +424,34 @@ def test_processes_at_once_find_the_right_data_or_none(folder):
         found = json.loads(worker.communicate(timeout=60)[0])
         assert found["wrong"] == 0
         assert found["right"] > 20 and found["none"] > 20
+    assert not list(folder.glob("*" + cache.UNFINISHED))
+
+
+@posix
+@pytest.mark.sweep
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
+def test_a_process_killed_while_it_writes_leaves_the_right_data_or_none(folder):
+    """200 of them; what they left unfinished is removed in time."""
+    pick = random.Random(1)
+    data = {key: pick.randbytes(300_000) for key in "abc"}
+    cache.put("a", data["a"])
+    for _ in range(200):
+        child = os.fork()
+        if child == 0:
+            try:
+                signal.alarm(60)
+                while True:
+                    for key, value in data.items():
+                        cache.put(key, value)
+            finally:
+                os._exit(1)
+        time.sleep(0.01 * pick.random())
+        os.kill(child, signal.SIGKILL)
+        assert os.waitpid(child, 0)[1] == signal.SIGKILL
+        assert all(cache.get(key) in (value, None) for key, value in data.items())
+    left = list(folder.glob("*" + cache.UNFINISHED))
+    for path in left:
+        os.utime(path, (0, 0))
+    cache._room.clear()  # as a new process begins
+    cache.put("a", data["a"])
     assert not list(folder.glob("*" + cache.UNFINISHED))

@@ -8,15 +8,18 @@ import shutil
 import stat
 import subprocess
 
+import numpy as np
 import pytest
 
 import armdyn
 from armdyn import Chain, export
+from armdyn.chain.random import STRUCTURES
 from armdyn.cli import main
 from armdyn.errors import ExportError
 from armdyn.program.c import literal
 from armdyn.quantities import QUANTITIES
 from armdyn.quantities.tasks import quantities_of
+from tests.arms import with_rotors
 from tests.c_compiler import CC, STRICT, gcc, needs_compiler
 
 CORE = ("mass_matrix", "bias", "forward_dynamics")
@@ -87,8 +90,9 @@ def test_the_self_test_fails_where_a_number_is_wrong(exported, dtype):
         assert status == 1 and "FAILED" in out
 
 
-@needs_compiler
-def test_nothing_undefined_happens_and_nothing_is_touched_out_of_bounds(exported, tmp_path):
+@pytest.fixture
+def sanitizers(tmp_path):
+    """The compiler's options, if it has them."""
     flags = ["-O1", "-fsanitize=undefined,address", "-fno-sanitize-recover=all"]
     probe = tmp_path / "probe.c"
     probe.write_text("int main(void) { return 0; }\n")
@@ -96,9 +100,27 @@ def test_nothing_undefined_happens_and_nothing_is_touched_out_of_bounds(exported
         [CC, *flags, probe, "-o", tmp_path / "probe"], capture_output=True
     ).returncode:
         pytest.skip("no sanitizers")
+    return flags
+
+
+@needs_compiler
+def test_nothing_undefined_happens_and_nothing_is_touched_out_of_bounds(exported, sanitizers):
     chain = Chain.random(3, "PRP", seed=5)
     folder, prefix = exported(chain, quantities_of(chain))
-    assert selftest(folder, prefix, *flags)[0] == 0
+    assert selftest(folder, prefix, *sanitizers)[0] == 0
+
+
+@needs_compiler
+@pytest.mark.sweep
+@pytest.mark.parametrize("dtype", ["double", "float"])
+@pytest.mark.parametrize("seed", range(5))
+def test_nothing_undefined_happens_on_any_arm(exported, sanitizers, seed, dtype):
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(1, 7))
+    kinds = "".join(rng.choice([*"RRP"], n))
+    chain = with_rotors(Chain.random(n, kinds, seed, STRUCTURES[seed] if n > 2 else "generic"))
+    folder, prefix = exported(chain, CORE, dtype=dtype)
+    assert selftest(folder, prefix, *sanitizers)[0] == 0
 
 
 @needs_compiler

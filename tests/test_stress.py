@@ -198,3 +198,40 @@ def test_a_robot_that_is_gone_leaves_no_memory_behind(monkeypatch):
     before = resident_bytes()
     come_and_go(40)
     assert resident_bytes() - before < 8 * 2**20
+
+
+CALLS_OF_ONE = """
+import gc
+from contextlib import suppress
+from pathlib import Path
+import numpy as np
+import armdyn
+
+robot = armdyn.load("panda")
+q, many = np.full(7, 0.3), np.full((40, 9), 0.3)[::2, 1:8]
+load = [1.0, 0, 0, 0.1, 0.01, 0, 0.01, 0, 0, 0]
+
+
+def calls(count):
+    for _ in range(count):
+        robot.gravity(q)
+        robot.inverse_dynamics(q, q, q)
+    for _ in range(count // 20):
+        robot.mass_matrix(many)
+        robot.gravity(many.tolist(), payload=load)
+        with suppress(ValueError):
+            robot.gravity(q[:3])
+    gc.collect()
+    return int(Path("/proc/self/statm").read_text().split()[1]) * 4096
+
+
+calls(20_000)
+print(-calls(20_000) + calls(500_000))
+"""
+
+
+@pytest.mark.sweep
+@pytest.mark.skipif(sys.platform != "linux", reason="reads the memory in use from /proc")
+def test_a_million_calls_leave_no_memory_behind():
+    done = subprocess.run([sys.executable, "-c", CALLS_OF_ONE], check=True, capture_output=True)
+    assert int(done.stdout) < 2**20  # bytes: about one a call
