@@ -39,7 +39,6 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import redirect_stdout, suppress
 from functools import partial
-from itertools import accumulate
 from pathlib import Path
 from types import CodeType
 from typing import NamedTuple, NoReturn
@@ -250,8 +249,12 @@ def tests_of(mutant: Mutant, record: Mapping[str, Ran]) -> list[str]:
                 name = node.name  # of the innermost, which comes last
     found = [(file, ran) for file, ran in record.items() if name in ran.names.get(module, ())]
     found.sort(key=lambda each: each[1].seconds * sum(map(len, each[1].names.values())))
-    spent = accumulate(ran.seconds for _, ran in found)
-    return [f"tests/{file}" for (file, _), sum in zip(found, spent, strict=True) if sum < MOST]
+    chosen, left = [], float(MOST)
+    for file, ran in found:
+        if ran.seconds <= left or not chosen:
+            chosen.append(f"tests/{file}")
+            left -= ran.seconds
+    return chosen
 
 
 def is_killed(task: tuple[Mutant, Sequence[str]]) -> bool:

@@ -53,14 +53,40 @@ def test_the_test_files_that_the_guide_names_exist():
         assert list((ROOT / "tests").glob(pattern)), pattern
 
 
-def test_mutants_are_tried_on_modules_and_tests_that_exist():
+def test_a_mutant_is_tried_by_the_tests_that_run_its_function():
+    """Those first that run little else; a line outside of functions by those that import it."""
     pytest.importorskip("resource", reason="mutants are forked")
     from tests import mutate
 
-    for what in mutate.TESTS:
-        assert list(mutate.places(what)) and (PACKAGE / what).exists(), what
-        for file in mutate.tests_of(what):
-            assert (ROOT / file).exists(), file
+    module = "loaders/dh_table.py"
+    record = {
+        "test_all.py": mutate.Ran(0, 9.0, {module: ["<module>", "_kind"], "robot": ["x"] * 99}),
+        "test_dh.py": mutate.Ran(0, 1.0, {module: ["<module>", "_kind"]}),
+        "test_other.py": mutate.Ran(0, 0.1, {module: ["<module>"]}),
+        "test_calls.py": mutate.Ran(0, 1.0, {mutate.CALLER: ["<module>"]}),
+        "test_long.py": mutate.Ran(0, mutate.MOST, {module: ["<module>", "_kind"]}),
+    }
+    lines = (PACKAGE / module).read_text(encoding="utf-8").splitlines()
+    inside = next(k for k, line in enumerate(lines, start=1) if "not in TYPES" in line)
+    outside = next(k for k, line in enumerate(lines, start=1) if line.startswith("TYPES"))
+    found = {
+        line: mutate.tests_of(mutate.Mutant(module, line, "", "", ""), record)
+        for line in (inside, outside)
+    }
+    assert found[inside] == ["tests/test_dh.py", "tests/test_all.py"]
+    assert found[outside] == ["tests/test_other.py", "tests/test_dh.py", "tests/test_all.py"]
+    in_c = mutate.Mutant("engine/_call.c", 5, "", "", "")
+    assert mutate.tests_of(in_c, record) == ["tests/test_calls.py"]
+
+
+def test_mutants_of_c_stand_outside_comments_and_texts():
+    pytest.importorskip("resource", reason="mutants are forked")
+    from tests import mutate
+
+    text = '#define A(x) ((x) < 2)\n/* a < b */\nif (a < b && c) // d > e\n    say("f - g", -h);\n'
+    found = mutate.mutants_in_c("x.c", text)
+    assert [(m.line, m.after) for m in found] == [(3, "<="), (3, "||")]
+    assert found[0].text == text.replace("(a < b", "(a <= b")
 
 
 def test_hooks_run_the_tools_of_the_environment():

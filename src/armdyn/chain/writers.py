@@ -121,15 +121,15 @@ def to_urdf(chain: Chain) -> str:
     A link's frame stands where a frame of its name does, if that lies on the joint's axis, else at
     E_i. The format has no place for gravity, rotors, and friction that differs by direction.
     """
-    for what, part in [
-        ("robot", chain),
-        *(("joint", joint) for joint in chain.joints),
-        *(("link", link) for link in chain.links),
-        *(("frame", frame) for frame in chain.frames),
+    for what, name in [
+        ("robot", chain.name),
+        *(("joint", joint.name) for joint in chain.joints),
+        *(("link", link.name) for link in chain.links),
+        *(("frame", frame.name) for frame in chain.frames),
     ]:
-        if strange := NOT_XML.search(part.name):
+        if strange := NOT_XML.search(name):
             raise ModelError(
-                f"the name of {what} {shorten(part.name)} has the character {strange[0]!r}, which "
+                f"the name of {what} {shorten(name)} has the character {strange[0]!r}, which "
                 "XML does not have; a .toml file keeps it"
             )
     return "\n".join(_urdf_lines(chain)) + "\n"
