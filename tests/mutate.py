@@ -10,10 +10,10 @@ if a test fails or if it runs into the time limit. What survives is printed with
 decides whether a test is missing or whether the change makes no difference. A mutant may do
 anything, also leave files behind: commit first. Needs os.fork.
 
-A mutant's tests are the files that run the changed function, or import the module where the line
-stands in none. To know them, each test file is run once under a trace, which takes as long as two
-suites; build/mutate.json keeps what was found until the test file changes. A mutant of C is tried
-by what calls compiled functions.
+A mutant's tests are the files that run the changed function; where the line is in no function, the
+files that import the module. To know them, the script runs each test file once under a trace. This
+takes as long as two suites, and build/mutate.json keeps the result until the test file changes. The
+tests of compiled functions try the mutants of C.
 """
 
 from __future__ import annotations
@@ -173,7 +173,7 @@ def mutants_in_c(module: str, text: str) -> list[Mutant]:
 
 
 def sample(asked: list[str], each: int, seed: int) -> list[Mutant]:
-    """So many mutants of each module that a room's or module's name stands for; all of a line."""
+    """Up to ``each`` mutants of each module asked for; all mutants of a line."""
     rng, chosen = random.Random(seed), []
     for path, line in sorted({place for what in asked for place in places(what)}):
         text, module = path.read_text(encoding="utf-8"), path.relative_to(PACKAGE).as_posix()

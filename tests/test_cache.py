@@ -431,7 +431,7 @@ def test_processes_at_once_find_the_right_data_or_none(folder):
 @pytest.mark.sweep
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
 def test_a_process_killed_while_it_writes_leaves_the_right_data_or_none(folder):
-    """200 of them; what they left unfinished is removed in time."""
+    """200 processes; their unfinished files are removed in time."""
     pick = random.Random(1)
     data = {key: pick.randbytes(300_000) for key in "abc"}
     cache.put("a", data["a"])

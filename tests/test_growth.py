@@ -1,6 +1,6 @@
 """What hostile text costs: four times the text takes at most eight times the processor's time.
 
-What is quadratic takes sixteen times. XML has tests of its own.
+A quadratic reader takes sixteen times as much. XML has tests of its own.
 """
 
 import time
@@ -25,7 +25,7 @@ def names(n):
 
 
 def log_columns(n, ending=""):
-    """A CSV log of so many named joints."""
+    """The first two lines of a CSV log of n named joints."""
     heads = ["t", *(f"q_{name}" for name in names(n)), *(f"tau_{name}" for name in names(n))]
     return ",".join(heads), ",".join(["0"] * (2 * n) + [ending or "0"])
 

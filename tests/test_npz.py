@@ -1,4 +1,4 @@
-"""Damaged .npz files: what reads them raises an error of armdyn's own, or reads the same."""
+"""Damaged .npz files: their readers raise an error of armdyn's own, or read the same numbers."""
 
 import io
 import zipfile
