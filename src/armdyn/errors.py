@@ -32,7 +32,7 @@ def cut(text: str, longest: int = LONGEST) -> str:
 
 
 def printable(text: str) -> str:
-    """Text whose characters print; in place of one that does not, but ends a line, its code."""
+    """Text with all control characters but newlines shown as their codes."""
     if text.isprintable():
         return text
     return "".join(c if c.isprintable() or c == "\n" else ascii(c)[1:-1] for c in text)

@@ -11,6 +11,6 @@ MOST_JOINTS = 1000  # checks and programs grow with the square and more of them
 # Texts
 MAX_BYTES = 10_000_000  # no arm's text is longer; what is, is refused unread
 MAX_TOML = 2_000_000  # bytes; tomllib may use 350 times as much memory, and 1000 joints need half
-MAX_PARTS = 8  # of a TOML key, a.b.c, for tomllib works as long as their square; an arm needs 3
+MAX_PARTS = 8  # of a TOML key, a.b.c: tomllib's work grows as their square; an arm needs 3
 MAX_DEPTH = 64  # XML elements within elements; a URDF needs six
 MAX_ELEMENTS = 100_000  # XML elements in all; a humanoid has some thousands

@@ -20,7 +20,7 @@ PAIR: Shape = (2,)
 VECTOR: Shape = (3,)
 MATRIX: Shape = (3, 3)
 WORDS = {NUMBER: "a number", PAIR: "2 numbers", VECTOR: "3 numbers", MATRIX: "a 3 x 3 matrix"}
-# Strings, closed or not, and comments; no character is tried twice, so that the time is linear.
+# Strings, closed or not, and comments; linear, because it tries no character twice.
 QUOTED = re.compile(
     r'''"""(?:[^"\\]|\\.|"(?!""))*+"{0,5}|"(?:[^"\\\n]|\\.)*+"?'''
     r"""|'''(?:[^']|'(?!''))*+'{0,5}|'[^'\n]*+'?|(#)[^\n]*+""",

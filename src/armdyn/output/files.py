@@ -13,7 +13,7 @@ from typing import Any
 
 from armdyn.errors import ArmdynError, listed, shorten
 
-FORMULA = ("=", "+", "-", "@", "'")  # what begins so, a spreadsheet computes; or was marked
+FORMULA = ("=", "+", "-", "@", "'")  # a spreadsheet computes a cell that begins so; ' marks one
 
 
 def marked(text: str) -> str:

@@ -41,13 +41,13 @@ class Screen(Console):
             self.print(piece)
 
     def render_str(self, text: str, **options: Any) -> Text:
-        """Plain text as rich measures and breaks it."""
+        """Text without control characters, before rich measures its width."""
         return super().render_str(printable(text), **options)
 
     def render(
         self, renderable: RenderableType, options: ConsoleOptions | None = None
     ) -> Iterable[Segment]:
-        """What rich writes; a character that would do something to the terminal, as its code."""
+        """The output of rich, with control characters in names shown as their codes."""
         for segment in super().render(renderable, options):
             text = segment.text if segment.control else printable(segment.text)
             yield segment if text == segment.text else Segment(text, segment.style)
