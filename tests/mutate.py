@@ -272,7 +272,7 @@ def fails(module: str, text: str, files: Sequence[str]) -> bool:
         (source / "armdyn" / module).write_text(text, encoding="utf-8")
         if module.endswith(".c"):
             shutil.copy(ROOT / "setup.py", folder)
-            build = [sys.executable, "setup.py", "-q", "build_ext", "--inplace", "--force"]
+            build = [sys.executable, "setup.py", "-q", "build_ext", "--build-lib", "src"]
             subprocess.run(build, cwd=folder, check=True, capture_output=True)
         child = os.fork()  # which has imported already what takes long
         if child == 0:
