@@ -109,9 +109,7 @@ def identify(
             rest = SLOW * np.max([fastest(log) for log in given], axis=0) if friction else 0.0
         asked: dict[str, Any] = {"friction": friction, "rotors": rotors, "offsets": offsets}
         asked |= {"columns": user, "instruments": behind, "rest": rest}
-        at = lru_cache(maxsize=16)(
-            lambda cutoff: moments(robot, given, cutoff=cutoff, **asked)
-        )
+        at = lru_cache(maxsize=16)(lambda cutoff: moments(robot, given, cutoff=cutoff, **asked))
         options: dict[str, Any] = {"method": method, "prior": prior, "weight": weight}
         if isinstance(cutoff, str):
             moving = all(log.qd is not None and log.qdd is not None for log in given)
