@@ -69,7 +69,7 @@ def test_a_kernel_from_the_cache_needs_no_algorithm_but_that_of_the_checks(proce
 def test_what_only_compiling_or_other_files_need_is_not_imported(processes):
     (_, first), (_, second) = processes
     assert "armdyn.program.llvm" in first and "armdyn.program.llvm" not in second
-    slow = {"numpy.random", "tomllib", "importlib.resources", "pathlib", "json", "difflib"}
+    slow = {"numpy.random", "tomllib", "importlib.resources", "pathlib", "json"}
     assert not slow & second
 
 
