@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import argparse
 import json
+from dataclasses import asdict
 
-from armdyn.cli.arguments import print_paths
-from armdyn.errors import MethodError
-from armdyn.output import files
-from armdyn.output.report import console, progress_bar
-from armdyn.papers import PAPERS, experiment_figure, find, rendering
+from rich.text import Text
 
-HELP = "the papers' tables, published beside counted"
+from armdyn.comparison import printed
+from armdyn.counting.published import PAPERS
+from armdyn.output.report import console, progress_bar, table
+
+HELP = "the papers' tables, printed beside counted"
 
 
 def add_options(command: argparse.ArgumentParser) -> None:
@@ -20,37 +21,47 @@ def add_options(command: argparse.ArgumentParser) -> None:
     form = command.add_mutually_exclusive_group()
     form.add_argument("--json", action="store_true", help="print JSON")
     form.add_argument("--markdown", action="store_true", help="print Markdown")
-    command.add_argument("--plot", metavar="FILE", help="draw the experiment of safeea2018")
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Show what the papers print beside what we count."""
-    if arguments.plot and arguments.paper != "safeea2018":
-        raise MethodError("--plot draws the experiment of safeea2018; add --paper safeea2018")
-    if arguments.plot:
-        files.check_picture(arguments.plot)
-    papers = made([arguments.paper] if arguments.paper else list(PAPERS))
-    if arguments.plot:
-        experiment_figure.draw(arguments.plot)
+    """Show what the papers print beside what armdyn counts."""
+    found = made([arguments.paper] if arguments.paper else list(PAPERS))
     if arguments.json:
-        print(json.dumps(rendering.data(papers), indent=2))
-    elif arguments.markdown:
-        print(rendering.markdown(papers), end="")
-    else:
-        screen = console()
-        for part in rendering.renderables(papers, ascii_only=screen.options.ascii_only):
-            screen.show(part)
-        print_paths([arguments.plot])
+        papers = [
+            {"paper": key, "citation": printed.citation(key), "tables": list(map(asdict, grids))}
+            for key, grids in found.items()
+        ]
+        print(json.dumps(papers, indent=2))
+        return
+    screen = console()
+    for key, grids in found.items():
+        if arguments.markdown:
+            print(f"## {key}\n\n{printed.citation(key)}.\n")
+        else:
+            screen.show(Text(f"{key}: {printed.citation(key)}.\n", style="italic"))
+        for grid in grids:
+            if arguments.markdown:
+                print(printed.markdown(grid))
+                continue
+            sides = ["" if k < grid.words else ">" for k in range(len(grid.headings))]
+            pairs = zip(sides, grid.headings, strict=True)
+            shown = table(grid.title, *(side + heading for side, heading in pairs))
+            for row in grid.rows:
+                shown.add_row(*map(Text, row))
+            screen.show(shown, names=grid.words)
+            for note in grid.notes:
+                screen.show(Text(f"- {note}"))
+            screen.show("")
 
 
-def made(keys: list[str]) -> rendering.Tables:
+def made(keys: list[str]) -> dict[str, list[printed.Grid]]:
     """The tables of these papers, with a bar on stderr where that is a terminal."""
-    papers: rendering.Tables = [(key, find(key).citation, []) for key in keys]
+    citations = [printed.citation(key) for key in keys]  # refuses what is unknown
+    found: dict[str, list[printed.Grid]] = {}
     with progress_bar() as bar:
-        task = bar.add_task("", total=sum(len(find(key).tables) for key in keys))
-        for key, _, tables in papers:
+        task = bar.add_task("", total=len(citations))
+        for key in keys:
             bar.update(task, description=f"counting {key}")
-            for table in find(key).tables:
-                tables.append(table())
-                bar.advance(task)
-    return papers
+            found[key] = list(printed.grids(key))
+            bar.advance(task)
+    return found

@@ -20,12 +20,11 @@ from armdyn.comparison.exactness import DIGITS, Reference, random_states
 from armdyn.comparison.limits import check_sizes
 from armdyn.comparison.ranking import LARGEST, Measured, Ranking, Verdict, ranked
 from armdyn.comparison.stopwatch import Call
-from armdyn.counting import count, depth
+from armdyn.counting import count, depth, published
 from armdyn.errors import MethodError, as_names, instead, listed, shorten, unknown
 from armdyn.loaders import load
 from armdyn.output import files
 from armdyn.output.progress import told
-from armdyn.papers import published
 from armdyn.quantities import SEVERAL, find
 from armdyn.quantities.tasks import Task, cheapest, program, program_cost, shapes
 from armdyn.quantities.users import refusal
@@ -303,25 +302,24 @@ class _Bench:
 
     def described(self, method: Method) -> Measured:
         """A method as known without running it."""
-        kinds = self.chain.kinds
-        generic = published.operations(self.quantity, method.name, kinds)
-        printed = generic is not None
-        counted = catalogue.operations(self.quantity, method.name, self.chain.n)
-        if not printed and counted is not None and "P" not in kinds:
-            generic = int(counted)
+        n, kinds = self.chain.n, self.chain.kinds
+        counted = catalogue.operations(self.quantity, method.name, n)
+        generic = None if counted is None or "P" in kinds else int(counted)
         known = method.name, method.paper, method.where, method.exact
-        return Measured(*known, method.name == self.chosen, generic, printed)
+        row = Measured(*known, method.name == self.chosen, generic)
+        line = published.find(self.quantity, method.name, None, kinds)
+        if line is None or line.printed is None:
+            return row
+        printed = int(sum(polynomial(n) for polynomial in line.printed))
+        return replace(row, operations_printed=printed, printed_by=line.paper)
 
     def _checked(self, method: Method, values: Sequence[np.ndarray]) -> Measured:
         """A method with its operations and the error of its results."""
-        row = self.described(method)
-        if not row.published:
-            counted = count(self.chain, self.quantity, method.name).cost
-            row = replace(row, operations_generic=counted)
         error = self.reference.error(*values)
         verdict: Verdict = "wrong" if error > self.reference.tolerance else "right"
         return replace(
-            row,
+            self.described(method),
+            operations_generic=count(self.chain, self.quantity, method.name).cost,
             operations=program_cost(self.chain, self.quantity, method.name),
             depth=depth(program(self.chain, [Task(self.quantity, method.name)])),
             error=error,

@@ -17,7 +17,9 @@ from armdyn.output import files
 
 COLUMNS = (  # heading and tooltip of the numbers of a method
     ("this arm", "Operations of the program for this arm, a division as 8"),
-    ("generic arm", "Operations on a generic arm with such joints: printed, or (counted)"),
+    ("generic arm", "Operations counted literally on a generic arm with such joints"),
+    ("printed", "Multiplications and additions that a paper prints for such joints, by its rule"),
+    ("printed by", "The paper that prints them"),
     ("a call", "Time of a call from Python with one state, with the overhead of the call"),
     ("batch state", "Time of a state in a batch, on one thread"),
     ("error", "The largest relative error at random states"),
@@ -82,10 +84,11 @@ def _article(one: Comparison, ranking: Ranking) -> str:
 def _row(quantity: str, row: Measured, bar: float) -> str:
     """A method: its name, its bar, the numbers under COLUMNS, its paper."""
     _, name, paper, generic, this, call, batch, error = rendering.cells(row)
-    depth, code, eps = rendering.more_cells(row)
-    texts = (this, generic, call, batch, error, eps, depth, code)
+    by, printed, depth, code, eps = rendering.more_cells(row)
+    texts = (this, generic, printed, by, call, batch, error, eps, depth, code)
     values = (
-        *(row.operations, row.operations_generic, row.call_ns, row.batch_ns),
+        *(row.operations, row.operations_generic, row.operations_printed, row.printed_by),
+        *(row.call_ns, row.batch_ns),
         *(row.error, row.error_eps, row.depth, row.code_bytes),
     )
     mark = "chosen" if row.chosen and row.verdict == "right" else row.verdict

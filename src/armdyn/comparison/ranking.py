@@ -23,8 +23,8 @@ class Measured:
     Attributes:
         method, paper, where, exact: as in the catalogue.
         chosen: whether Robot uses it where no method is named.
-        operations_generic: on a generic arm with joints of the same kinds; None if unknown.
-        published: whether that number is the paper's; counted literally otherwise.
+        operations_generic: counted literally, on a generic arm with joints of the same kinds; None
+            if unknown.
         operations: of its program on this arm, a division as 8; None if not run, like all below.
         call_ns: the time of a call with one state, from Python.
         batch_ns: the time of a state in a batch, on one thread.
@@ -32,6 +32,9 @@ class Measured:
         verdict: "wrong" is an error that rounding cannot explain.
         depth: the longest chain of operations in its program; see ``armdyn.counting``.
         code_bytes: the instructions of its kernel for one state; None if there is no kernel.
+        operations_printed: multiplications and additions that a paper prints for such joints, by
+            the paper's own rule; None if none does.
+        printed_by: the key of that paper.
     """
 
     method: str
@@ -40,7 +43,6 @@ class Measured:
     exact: bool
     chosen: bool
     operations_generic: int | None
-    published: bool
     operations: int | None = None
     call_ns: float | None = None
     batch_ns: float | None = None
@@ -48,6 +50,8 @@ class Measured:
     verdict: Verdict = "not run"
     depth: int | None = None
     code_bytes: int | None = None
+    operations_printed: int | None = None
+    printed_by: str | None = None
 
     @property
     def error_eps(self) -> float | None:

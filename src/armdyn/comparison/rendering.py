@@ -23,13 +23,13 @@ from armdyn.output.files import marked
 from armdyn.output.report import html_table
 
 USUAL = 90  # columns from which no word is abbreviated,
-FULL = 108  # from which depth, code and eps stand in the same table,
+FULL = 124  # from which MORE stands in the same table,
 ROOMY, WIDE = 136, 160  # from which it says where in a paper, and from which there are bars
 BAR = 18  # columns
 MOST_EPS = 1e6  # an error of more is no rounding
 STYLES = {"wrong": "bold red", "approximate": "yellow", "not run": "dim"}
 HEADINGS = ("", "method", "paper", "generic\narm", "this\narm", "a\ncall", "batch\nstate", "error")
-MORE = ("longest\nchain", "code\nbytes", "error\nin eps")
+MORE = ("printed\nby", "M + A\nprinted", "longest\nchain", "code\nbytes", "error\nin eps")
 WORDS = 3  # columns, set to the left
 
 
@@ -67,8 +67,9 @@ def title(comparison: Comparison, ranking: Ranking) -> str:
 def legend(comparison: Comparison) -> str:
     """What the columns say."""
     return (
-        "Operations on a generic arm with such joints, as the paper prints them or, in brackets, "
-        "as counted here; and of the program for this arm (a division as 8). Time of a call from "
+        "Operations counted literally on a generic arm with such joints, and of the program for "
+        "this arm (a division as 8). Printed: M + A by that paper's own rule, see armdyn tables. "
+        "Time of a call from "
         f"Python, and of a state in batches of {comparison.batch}, on one thread of "
         f"{comparison.cpu}. Largest error at {comparison.states} random states against "
         f"{comparison.digits} digits, relative to the largest number that the joint has, and in "
@@ -79,13 +80,12 @@ def legend(comparison: Comparison) -> str:
 
 def cells(row: Measured, brief: bool = False) -> tuple[str, ...]:
     """A row under HEADINGS; ``brief`` abbreviates a word."""
-    generic = "" if row.operations_generic is None else str(row.operations_generic)
     return (
         "*" if row.chosen else "",
         row.method,
         row.paper,
-        generic if row.published or not generic else f"({generic})",
-        "" if row.operations is None else str(row.operations),
+        _number(row.operations_generic),
+        _number(row.operations),
         duration(row.call_ns),
         duration(row.batch_ns),
         _error(row, brief),
@@ -96,10 +96,16 @@ def more_cells(row: Measured) -> tuple[str, ...]:
     """A row under MORE."""
     eps = row.error_eps
     return (
-        "" if row.depth is None else str(row.depth),
-        "" if row.code_bytes is None else str(row.code_bytes),
+        row.printed_by or "",
+        _number(row.operations_printed),
+        _number(row.depth),
+        _number(row.code_bytes),
         "" if eps is None or eps > MOST_EPS else f"{eps:.2g}",
     )
+
+
+def _number(number: int | None) -> str:
+    return "" if number is None else str(number)
 
 
 def duration(ns: float | None) -> str:
@@ -215,7 +221,6 @@ def data(comparison: Comparison) -> dict[str, Any]:
 
 def _record(row: Measured) -> dict[str, Any]:
     record = asdict(row)
-    record["operations_generic_published"] = record.pop("published")
     record["batch_ns_per_state"] = record.pop("batch_ns")
     error = record.pop("error")
     record["error_relative"] = error if error is not None and math.isfinite(error) else None

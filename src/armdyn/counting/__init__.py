@@ -10,14 +10,18 @@ them. What counts as an operation depends on who counts. There are four kinds of
   computed. It is what the formulation really needs, without any algebra.
 - ``program``: every operation of the program that would be compiled for this robot.
 
-A fifth number, of kind ``depth``, is no count but the length of the longest chain of operations in
+A fifth kind, ``paper``, counts nothing: it is what a method's paper prints for such joints, by the
+paper's own rule. Where the paper prints its algorithm line by line, these lines are added up, which
+need not give the printed total. ``armdyn tables`` shows both, and where our lines differ.
+
+Another number, of kind ``depth``, is no count but the length of the longest chain of operations in
 that program, each waiting for the one before it: with as many processors as one likes no schedule
 of the program is shorter. Every multiplication, addition, subtraction, division, root and choice is
 a step; inputs, constants and negations are none, and neither are sines and cosines, which the
 papers take as on hand. Sums are added up in the order in which the method writes them.
 
-In all of them arithmetic between constants is free, and so are negation and whatever is done with
-0, 1 and -1. A doubling, 2 x, is counted apart. Rotor inertia is left out. In all but ``program``
+In all our counts arithmetic between constants is free, and so are negation and whatever is done
+with 0, 1 and -1. A doubling, 2 x, is counted apart. Rotor inertia is left out. In all but ``program``
 these are free too, for the papers take them as on hand: sines and cosines, the entries of R_i (C
 and S times Cb and Sb), and the joint variables theta_i' + q_i and d_i' + q_i; and a division by a
 constant is a multiplication (in a program only that by a power of two).
@@ -47,7 +51,7 @@ costs that the papers print beside their lines (the tests count those lines):
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import nullcontext
 from dataclasses import astuple, dataclass, fields, replace
 from typing import Any, Literal, get_args, overload
@@ -58,6 +62,7 @@ from armdyn.algorithms.method import Method
 from armdyn.algorithms.stages import Watcher, watcher
 from armdyn.chain import Chain
 from armdyn.chain.arm import Arm
+from armdyn.counting import published
 from armdyn.counting.polynomial import Polynomial
 from armdyn.counting.rules import sealing
 from armdyn.counting.scalars import Counted, Position, Tally
@@ -70,7 +75,7 @@ from armdyn.program.tape import Tape
 from armdyn.quantities import find, sizes
 from armdyn.quantities.tasks import Task, arguments, cheapest, check_inertia, formula
 
-Kind = Literal["literal", "folded", "shared", "program"]
+Kind = Literal["literal", "folded", "shared", "program", "paper"]
 KINDS = (*get_args(Kind), "depth")
 ON_HAND = "on hand"  # the mark of what shared counts do not charge
 
@@ -131,7 +136,8 @@ def count(
         quantity: its name, or several names for quantities that are computed together.
         method: its name; the cheapest exact method of each quantity if not given. Of a quantity
             that has one method only the name is not given; that of a frame is counted for the tip.
-        kind: "literal", "folded", "shared" or "program"; the text of this module explains them.
+        kind: "literal", "folded", "shared", "program" or "paper", as explained above in this
+            module; "paper" takes the name of a method.
             "depth": the longest chain of operations in the program, an int.
         stage: count only what is done inside this stage of the method. Stages within it are part
             of it. A ``shared`` count takes the stage alone: what it is handed is on hand, what
@@ -144,6 +150,8 @@ def count(
     for option, value in (("method", method), ("stage", stage)):
         if value is not None and not isinstance(value, str):
             raise MethodError(f"{option} is {shorten(value)}; expected a name")
+    if kind == "paper":
+        return _printed(chain, as_names("quantities", quantity), method, stage)
     if kind != "literal":
         for name in as_names("quantities", quantity):
             check_inertia(chain, name)
@@ -164,6 +172,21 @@ def count(
         hint = f"{meant(stage, known)}it has: {listed(known) or 'none'}"
         raise MethodError(f"{quantity} by {by} has no stage {shorten(stage)}; {hint}")
     return Count(**counters[stage or ""])
+
+
+def _printed(chain: Chain, names: Sequence[str], method: str | None, stage: str | None) -> Count:
+    """What the paper of a method counts for joints of these kinds."""
+    quantity = names[0] if len(names) == 1 else tuple(names)
+    method = catalogue.ALIASES.get(method or "", method)
+    found = published.find(quantity, method or "", stage, chain.kinds)
+    pair = found and found.by_the_paper
+    if pair is None:
+        of = [line for line in published.lines() if line.printed and line.quantity == quantity]
+        known = dict.fromkeys(f"{x.method} {x.stage or ''}".strip() for x in of if x.method)
+        what = f"{' and '.join(names)} by {method}" + (f", stage {shorten(stage)}" if stage else "")
+        hint = f"printed for some joints: {listed(known)}" if known else "none of its methods is"
+        raise MethodError(f"no paper prints a count of {what} for joints {chain.kinds}; {hint}")
+    return Count(*(int(polynomial(chain.n)) for polynomial in pair))
 
 
 def count_stage(

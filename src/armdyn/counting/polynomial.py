@@ -78,6 +78,9 @@ class Polynomial:
     def __sub__(self, other: Polynomial) -> Polynomial:
         return self + Polynomial(tuple(-c for c in other.coefficients))
 
+    def __mul__(self, factor: int) -> Polynomial:
+        return self._of([factor * c for c in self.coefficients])
+
     def _padded(self, length: int) -> tuple[Fraction, ...]:
         return self.coefficients + (Fraction(0),) * (length - len(self.coefficients))
 
