@@ -9,11 +9,9 @@ from typing import NamedTuple
 
 from armdyn.algorithms import catalogue
 from armdyn.chain import Chain
-from armdyn.counting import Count, Kind, count
-from armdyn.counting.polynomial import Polynomial
+from armdyn.comparison import printed as tables
+from armdyn.counting import Count, Kind, count, published
 from armdyn.loaders import load
-from armdyn.papers import kang, lin1991, lin1999, safeea2018
-from armdyn.papers.claims import Claim, add_up
 
 PAGE = Path(__file__).parent / "literature.md"
 N = 6
@@ -115,12 +113,11 @@ def best(quantity: str, arm: str, kind: Kind) -> tuple[str, Count]:
 @cache
 def as_lin_fang_count(kind: int) -> tuple[str, Count]:
     """The better formulation by [lin1999]'s own mixture of counts."""
-    claims = [claim for claim in lin1999.TABLE_VIII[kind] if claim.parts]
-    found = {claim.name: add_up(claim.parts, claim.joints, N) for claim in claims}
-    name = min(found, key=lambda name: sum(found[name].values()))
-    total = found[name]
-    method = f"lin-fang-{name[-1]}-minimal"
-    return method, Count(total["M"] + total["D"], total["A"])
+    table = table_of("lin1999", f"Table VIII, type {kind}")
+    counts = {line.method: tables.counted(table, line, N) for line in table.lines}
+    found = {method: Count(*pair) for method, pair in counts.items() if pair}
+    method = min(found, key=lambda method: found[method].cost)
+    return method, found[method]
 
 
 @cache
@@ -143,16 +140,18 @@ def together(arm: str, *quantities: str) -> tuple[str, Count]:
 # Theirs ------------------------------------------------------------------------------------------
 
 
-def at_six(published: Sequence[str]) -> tuple[int, int]:
-    """Printed polynomials for six joints."""
-    mul, add = (int(Polynomial.parse(text)(N)) for text in published)
+def table_of(paper: str, place: str) -> published.Table:
+    """A printed table."""
+    (table,) = [table for table in published.tables(paper) if table.place == place]
+    return table
+
+
+def cell(paper: str, place: str, name: str) -> tuple[int, int]:
+    """A printed line for six joints; where the paper prints its parts, their sum."""
+    (line,) = [line for line in table_of(paper, place).lines if line.name == name]
+    assert line.by_the_paper is not None
+    mul, add = (int(polynomial(N)) for polynomial in line.by_the_paper)
     return mul, add
-
-
-def cell(claims: Sequence[Claim], name: str) -> tuple[int, int]:
-    """A printed line for six joints."""
-    (claim,) = [claim for claim in claims if claim.name == name]
-    return at_six(claim.published or ())
 
 
 def figures() -> list[Figure]:
@@ -162,24 +161,25 @@ def figures() -> list[Figure]:
     generic_M = partial(best, "mass_matrix", GENERIC, "literal")
     generic_b = partial(best, "bias", GENERIC, "literal")
     generic_I = partial(best, "inverse_dynamics", GENERIC, "literal")
-    first, second = lin1991.TABLE_I, lin1991.TABLE_II
-    eight = lin1999.TABLE_VIII
+    first, second = partial(cell, "lin1991", "Table I"), partial(cell, "lin1991", "Table II")
+    safeea, kang = partial(cell, "safeea2018", "Table I"), partial(cell, "kang", "Section 4.2")
+    eight = {k: table_of("lin1999", f"Table VIII, type {k}") for k in (1, 2)}
     quoted = "quoted, lin1991 Table {}"
     rows = [
         lines(
             M,
             GENERIC,
             "Walker and Orin 1982",
-            cell(first, "Walker and Orin"),
+            first("Walker and Orin"),
             quoted.format("I"),
             ours=generic_M,
         ),
-        lines(M, GENERIC, "Renaud 1984", cell(first, "Renaud"), quoted.format("I"), ours=generic_M),
+        lines(M, GENERIC, "Renaud 1984", first("Renaud"), quoted.format("I"), ours=generic_M),
         lines(
             M,
             GENERIC,
             "Fijany and Bejczy 1989",
-            cell(first, "Fijany and Bejczy"),
+            first("Fijany and Bejczy"),
             quoted.format("I"),
             ours=generic_M,
         ),
@@ -187,17 +187,17 @@ def figures() -> list[Figure]:
             M,
             GENERIC,
             "Lin 1988",
-            cell(first, "Lin, reference 13"),
+            first("Lin, reference 13"),
             quoted.format("I"),
             ours=generic_M,
         ),
-        lines(M, GENERIC, "Lin 1991", cell(first, "Present"), "its paper", ours=generic_M),
-        lines(M, GENERIC, "Kang, steps 1 to 4", at_six(kang.MATRIX), "its paper", ours=generic_M),
+        lines(M, GENERIC, "Lin 1991", first("Present"), "its paper", ours=generic_M),
+        lines(M, GENERIC, "Kang, steps 1 to 4", kang("Steps 1 to 4"), "its paper", ours=generic_M),
         lines(
             M,
             GENERIC,
             "CRBA, Featherstone",
-            at_six(safeea2018.CRBA),
+            safeea("CRBA"),
             "quoted, safeea2018 Table I",
             ours=generic_M,
         ),
@@ -205,7 +205,7 @@ def figures() -> list[Figure]:
             M,
             GENERIC,
             "GDAHJ 2018, kinematics apart",
-            at_six(safeea2018.GDAHJ),
+            safeea("GDAHJ"),
             "its paper",
             ours=generic_M,
         ),
@@ -214,24 +214,24 @@ def figures() -> list[Figure]:
                 M,
                 GENERIC,
                 f"{name} (1996)" if "Kawasaki" in name else f"Lin and Fang 1999, {name}",
-                cell(eight[1], name),
+                cell("lin1999", eight[1].place, name),
                 "quoted, lin1999 Table VIII" if "Kawasaki" in name else "its paper",
                 "lines, bodies folded",
                 partial(as_lin_fang_count, 1),
             )
-            for name in (claim.name for claim in eight[1])
+            for name in (line.name for line in eight[1].lines)
         ),
         *(
             Figure(
                 M,
                 SLIDE,
-                f"Lin and Fang 1999, {claim.name}",
-                cell(eight[2], claim.name),
+                f"Lin and Fang 1999, {line.name}",
+                cell("lin1999", eight[2].place, line.name),
                 "its paper",
                 "lines, bodies folded",
                 partial(as_lin_fang_count, 2),
             )
-            for claim in eight[2]
+            for line in eight[2].lines
         ),
         Figure(
             M,
@@ -264,7 +264,7 @@ def figures() -> list[Figure]:
             b,
             GENERIC,
             "Khalil and Kleinfinger 1987",
-            cell(second, "Khalil and Kleinfinger"),
+            second("Khalil and Kleinfinger"),
             quoted.format("II"),
             ours=generic_b,
         ),
@@ -272,13 +272,11 @@ def figures() -> list[Figure]:
             b,
             GENERIC,
             "Balafoutis et al. 1988",
-            cell(second, "Balafoutis et al."),
+            second("Balafoutis et al."),
             quoted.format("II"),
             ours=generic_b,
         ),
-        lines(
-            b, GENERIC, "Lin 1991, M on hand", cell(second, "Present"), "its paper", ours=generic_b
-        ),
+        lines(b, GENERIC, "Lin 1991, M on hand", second("Present"), "its paper", ours=generic_b),
         Figure(
             b, PUMA, "", None, "none looked up", "program", partial(best, "bias", PUMA, "program")
         ),
@@ -314,7 +312,7 @@ def figures() -> list[Figure]:
             ID,
             GENERIC,
             "RNEA, Featherstone",
-            cell(safeea2018.TABLE_I, "RNEA"),
+            safeea("RNEA"),
             "quoted, safeea2018 Table I",
             ours=generic_I,
         ),
@@ -348,8 +346,8 @@ def figures() -> list[Figure]:
         Figure(
             "M and Christoffel symbols",
             GENERIC,
-            "Kang, [I*] and [P*]",
-            kang.CELL,
+            "Kang, [I*] and [P*], the sum of its seven steps",
+            kang("Steps 1 to 7"),
             "its paper",
             "lines",
             matrix_and_symbols,
@@ -367,7 +365,7 @@ def figures() -> list[Figure]:
             "M and Christoffel symbols",
             GENERIC,
             "Vukobratovic et al. 1985",
-            cell(safeea2018.TABLE_I, "Symbolic-numeric"),
+            safeea("Symbolic-numeric"),
             "quoted, safeea2018 Table I",
             "lines",
             matrix_and_symbols,

@@ -36,7 +36,7 @@ prismatic joints. All but those marked *approximate* are exact. Those marked *mi
 
 *Operations* are multiplications, additions and doublings on a generic arm of n revolute joints, as
 `armdyn.count` counts them by default: line by line, with the entries of the rotation matrices on
-hand. [The papers, cell by cell](papers.md) compares them with what the papers print. The program of
+hand. [The papers](papers.md) has what their papers print beside what is counted. The program of
 a given arm takes far fewer, for what is zero, constant or computed already costs nothing;
 `robot.methods(quantity)` says how many, and which method is chosen when none is named.
 

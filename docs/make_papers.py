@@ -1,261 +1,191 @@
-"""Writes docs/papers.md and the pages of docs/papers/: ``python docs/make_papers.py``.
+"""Fills in the papers' pages: ``python docs/make_papers.py``.
 
-docs/papers.md has the papers' tables beside our counts. A paper's own page has what its list says
-(``src/armdyn/papers/lists/``), each formula beside the function that computes it and the check that
-proves it, and its tables as docs/papers.md has them; ``errata.md`` what is wrong in all five. The
-pages keep their old text until the new ones are whole: counting takes some seconds, and a shell
-that sends the output of ``armdyn tables --markdown`` to a file empties that file first.
-
-Pictures are drawn by docs/paper_figures.py.
+The pages ``docs/papers/KEY.md`` are written by hand, except for two blocks between markers: the
+paper's tables, printed beside counted, and its readings, from ``papers/readings.toml``.
+``docs/papers.md`` and ``docs/papers/readings.md`` are made here. Their pictures are drawn by
+``docs/paper_figures.py``.
 """
 
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from armdyn.cli.tables import made
-from armdyn.cli.verify import tally
-from armdyn.output import files
-from armdyn.papers import PAPERS, rendering
-from armdyn.papers.checks import counts
-from armdyn.papers.entries import COUNT, Entry, Listed, listed
-from armdyn.papers.entries import evidence as run_check
-from armdyn.papers.evidence import Evidence
-
 DOCS = Path(__file__).parent
-PAGE = DOCS / "papers.md"
-BOOK = DOCS / "papers"
-ROOT = "../.."  # of the repository, seen from a page of the book
+sys.path.insert(0, str(DOCS.parent))  # run as a script, too
 
-OPENING = """\
-<!-- Made by docs/make_papers.py: change that, or src/armdyn/papers/lists/{key}.toml. -->
+from armdyn.chain import Chain  # noqa: E402
+from armdyn.comparison import printed  # noqa: E402
+from armdyn.counting import Count, count, published  # noqa: E402
+from papers import TITLES  # noqa: E402
+from papers.readings import KINDS, Reading, readings  # noqa: E402
+
+TESTS = "../../tests/papers"
+N = 6  # joints of the methods side by side
+
+PAPERS = """\
+# The five papers
+
+<!-- Made by docs/make_papers.py: change that. -->
+
+Every formulation of five papers on the dynamics of robot arms is in armdyn. Each paper has a page:
+what it wants, where each section is implemented, its tables beside our counts, and what does not
+hold.
+
+| paper | citation | readings |
+| --- | --- | ---: |
+{papers}
+
+A reading says where our copy of a paper and the mathematics disagree. Our copies are machine-read:
+[Readings of the five papers](papers/readings.md) blames nobody for what the copy may have lost.
+`python -m pytest tests/papers` tests the papers' statements one by one.
+
+## Operations of whole methods
+
+Multiplications/additions for six joints, D doublings. One kind of count per column:
+
+- **printed**: the paper's number, by its own rule. `armdyn tables` names the rule.
+- **its lines**: the printed lines of its algorithm, added up (`armdyn.count(..., kind="paper")`).
+- **literal**, **folded**, **shared**: our method, by the [kinds of `armdyn.count`](comparing.md).
+
+Where a paper leaves out a part of the method, only the other part, our *stage*, is counted.
+
+| paper | method | joints | printed | its lines | literal | folded | shared |
+| --- | --- | --- | ---: | ---: | ---: | ---: | ---: |
+{methods}
 """
-HOW_TO_READ = """\
-Formulas stand in the paper's own letters, as printed. Beside each are the functions that compute it
-and the check that bears the verdict out: it evaluates the print, and where that is wrong the
-correction too, on random arms with revolute and prismatic joints mixed, against truths that owe
-nothing to the paper. `armdyn verify {key}` runs all checks in a terminal, and so does
-[`tests/test_book.py`]({root}/tests/test_book.py); the same functions are tested by {tests}.
-Errors are relative to the largest element of the truth, the worst of all arms.
+READINGS = """\
+# Readings of the five papers
 
-- **right**: it holds as printed. **misprinted**: a slip; corrected it holds. **refuted**: wrong by
-  the laws of motion, or by the paper's own lines. **presumed**: lost in the copy at hand and
-  rebuilt, or without proof in print, and borne out as far as that can be. **not described**: the
-  paper prints a number, but not what it takes.
-- A count is *right* where ours by the same rules is the same, or less for a reason that the paper's
-  own lines show.
+<!-- Made by docs/make_papers.py from papers/readings.toml: change that. -->
+
+Where our copy of a paper and the mathematics disagree. Our copies are machine-read, and lose
+primes, indices and signs. So an entry accuses nobody, except where the paper itself shows that the
+copy is not at fault. The evidence and the test of each entry stand on the page of its paper. All
+other numbered equations hold as our copies have them.
 """
-ERRATA = """\
-# Errata of the five papers
-
-<!-- Made by docs/make_papers.py: change that, or src/armdyn/papers/lists/. -->
-
-Every formula, sign, cell and claim of the five papers that we found wrong: as printed, as
-corrected, and what a numeric check finds of both. Formulas are checked on random arms, claims and
-counts by counting; errors are relative, the worst of all arms. Some slips may be the copy's and not
-the print's: the copies at hand are scanned. What a paper's page calls *presumed* or *not described*
-is not wrong, and not here.
-
-All of it can be run, misprints included; the command says so if a check comes out otherwise than
-this page:
-
-```sh
-armdyn verify zomaya1988
-```
-"""
-SECTIONS = (
-    ("formula", "Formulas"),
-    ("table", "Tables"),
-    ("figure", "Figures"),
-    ("claim", "Claims"),
-)
 
 
-def write(page: Path = PAGE) -> None:
-    """Count everything, then write the page."""
-    text = rendering.markdown(made(list(PAPERS)))
-    with files.written(page) as place:
-        place.write_text(text, encoding="utf-8")
+def main() -> None:
+    """Write what is out of date."""
+    for path, text in pages().items():
+        path.write_text(text, encoding="utf-8")
 
 
-def write_book() -> None:
-    """Write the pages of the book, from the lists and from what docs/papers.md has."""
-    for name, text in book(PAGE.read_text(encoding="utf-8")).items():
-        with files.written(BOOK / name) as place:
-            place.write_text(text, encoding="utf-8")
+def pages() -> dict[Path, str]:
+    """The texts of all pages."""
+    found = {
+        DOCS / "papers.md": PAPERS.format(papers="\n".join(papers()), methods="\n".join(methods())),
+        DOCS / "papers" / "readings.md": "\n".join([READINGS, *by_kind()]),
+    }
+    for key in TITLES:
+        path = DOCS / "papers" / f"{key}.md"
+        text = path.read_text(encoding="utf-8")
+        text = filled(text, "tables", "\n".join(map(printed.markdown, printed.grids(key))))
+        mine = [reading for reading in readings() if reading.paper == key]
+        found[path] = filled(text, "readings", "\n".join(map(entry, mine)))
+    return found
 
 
-def book(tables: str) -> dict[str, str]:
-    """The pages by their names; ``tables`` is the text of docs/papers.md."""
-    pages = {f"{key}.md": paper_page(listed(key), tables) for key in PAPERS}
-    return {**pages, "errata.md": errata()}
+def filled(text: str, block: str, inside: str) -> str:
+    """The text of a page with a block between its markers."""
+    begin, end = f"<!-- {block}: begin -->", f"<!-- {block}: end -->"
+    before, found, rest = text.partition(begin)
+    _, ended, after = rest.partition(end)
+    if not (found and ended):
+        raise ValueError(f"the page {text[:40]!r} has no markers {begin} and {end}")
+    return f"{before}{begin}\n\n{inside.strip()}\n\n{end}{after}"
 
 
-# A paper's page ----------------------------------------------------------------------------------
+def papers() -> Iterator[str]:
+    """The five papers, a row each."""
+    for key, title in TITLES.items():
+        number = sum(reading.paper == key for reading in readings())
+        link = f"[{title}](papers/{key}.md)"
+        yield f"| {link} | {printed.citation(key)} | {number} |"
 
 
-def paper_page(paper: Listed, tables: str) -> str:
-    """A paper's page."""
-    tests = ", ".join(f"[`{test}`]({ROOT}/{test})" for test in paper.tests)
-    parts = [
-        f"# {paper.title}\n",
-        OPENING.format(key=paper.key),
-        f"{paper.aim}\n",
-        f"**{tally(paper.entries)}** What is wrong is gathered in the [errata](errata.md).\n",
-        f"## How to read this\n\n{HOW_TO_READ.format(key=paper.key, root=ROOT, tests=tests)}",
+def methods() -> Iterator[str]:
+    """Each printed line that is a method of ours, a row each."""
+    for line in published.lines():
+        n = N if N in line.cells or not line.cells else max(line.cells)
+        if not (line.method and line.printed) or line.stage in ("matrix", "composites", "b"):
+            continue
+        if (line.stage or "").startswith("step"):
+            continue
+        chain = Chain.random(n, line.kinds(n))
+        ours = [count(chain, line.quantity, line.method, kind, line.stage) for kind in KINDS_HERE]
+        added = line.by_the_paper if line.by_the_paper is not line.printed else None
+        pairs = [pair and f"{int(pair[0](n))}/{int(pair[1](n))}" for pair in (line.printed, added)]
+        what = line.quantity if isinstance(line.quantity, str) else " + ".join(line.quantity)
+        of = "" if what == "mass_matrix" else f", {what}"
+        stage = f", stage {line.stage}" if line.stage else ""
+        cells = [line.paper, f"`{line.method}`{stage}{of}", chain.kinds, *pairs, *map(shown, ours)]
+        yield "| " + " | ".join(cell or "" for cell in cells) + " |"
+
+
+KINDS_HERE = ("literal", "folded", "shared")
+
+
+def shown(found: Count) -> str:
+    """Multiplications, additions and doublings."""
+    return f"{found.mul}/{found.add}" + (f" {found.double}D" if found.double else "")
+
+
+# Readings ----------------------------------------------------------------------------------------
+
+
+def entry(reading: Reading) -> str:
+    """A reading on the page of its paper."""
+    parts = [f"**{plain(reading.place)}**, *{reading.kind}*: {sentence(reading.reading)}"]
+    if reading.our_copy:
+        parts.append(f"Our copy: {code(reading.our_copy)}.")
+    parts.append(sentence(reading.evidence))
+    parts += [f"Also: {code(text)}." for text in (*reading.places, *reading.contradicts)]
+    parts += [f"It follows: {sentence(text)}" for text in reading.consequences]
+    name = reading.test.partition("::")[0]
+    parts.append(f"Test: [`{reading.test}`]({TESTS}/{name}).")
+    return "- " + " ".join(parts)
+
+
+def by_kind() -> Iterator[str]:
+    """All readings, kind by kind."""
+    every = readings()
+    for kind, meaning in KINDS.items():
+        found = [each for each in every if each.kind == kind or each.kind.startswith(f"{kind} n")]
+        if found:
+            yield f"## {kind.capitalize()} ({len(found)})\n\n{meaning.capitalize()}.\n"
+            yield "\n".join(f"- {brief(each)}" for each in found) + "\n"
+
+
+def brief(reading: Reading) -> str:
+    """A reading in the list of all."""
+    told = reading.kind if reading.kind.startswith("holds to") else ""
+    what = f"({told}) {sentence(reading.reading)}" if told else sentence(reading.reading)
+    return f"[{reading.paper}]({reading.paper}.md), {plain(reading.place)}: {what}"
+
+
+def sentence(text: str) -> str:
+    """Plain text as Markdown, with a full stop."""
+    return plain(text) + ("" if text.endswith((".", "?", "!")) else ".")
+
+
+def plain(text: str) -> str:
+    """Plain text as Markdown; `code` stays."""
+    pieces = " ".join(text.split()).split("`")
+    pieces[::2] = [
+        re.sub(r"([*_\[\]~$])", r"\\\1", piece).replace("<", "&lt;") for piece in pieces[::2]
     ]
-    for kind, heading in SECTIONS:
-        entries = [entry for entry in paper.entries if entry.kind == kind]
-        if entries:
-            parts.append(f"## {heading}\n")
-        for before, entry in zip((None, *entries), entries, strict=False):
-            again = before is not None and before.drawn == entry.drawn
-            parts.append(shown(paper.key, entry, picture=not again))
-        if kind == "table":
-            parts += [
-                "## Tables, cell by cell\n",
-                f"As in [the papers, cell by cell](../papers.md). {paper.fitted}\n",
-                section(tables, paper.key),
-            ]
-    return "\n".join([*parts, f"## What later work made of it\n\n{paper.later}\n"])
+    return "`".join(pieces)
 
 
-def found(key: str, entry: Entry) -> Evidence | None:
-    """What the check of an entry finds; of a table's line what the list states that we count."""
-    if not entry.check:
-        return None
-    if entry.check == COUNT:  # counted for docs/papers.md already, and by armdyn verify
-        text = counts.stated(counts.printed_line(key, entry.line))
-        return Evidence(entry.verdict or "unclear", text)
-    return run_check(key, entry.check)
-
-
-def shown(key: str, entry: Entry, picture: bool = True) -> str:
-    """An entry: its formula, the verdict on it, where it is computed and checked."""
-    lines = [f"**{marked(entry.label)}**: {marked(entry.says)}.", ""]
-    if entry.latex:
-        lines += [display(entry.latex), ""]
-    if entry.verdict in ("misprinted", "refuted", "presumed") and entry.corrected:
-        word = "As rebuilt" if entry.verdict == "presumed" else "It should be"
-        lines += [f"{word}", "", display(entry.corrected), ""]
-    if entry.drawn and not picture:
-        lines += ["In the picture above.", ""]
-    elif entry.drawn:
-        lines += [f"![{entry.label}: {entry.says}]({entry.drawn})", ""]
-    text = "; ".join(remarks(key, entry))
-    lines.append(text[0].upper() + text[1:] + ".")
-    return "\n".join(lines) + "\n"
-
-
-def remarks(key: str, entry: Entry) -> Iterator[str]:
-    """The verdict and its reason, what the check found, and the links."""
-    evidence = found(key, entry)
-    if entry.verdict:
-        why = f" ({marked(entry.why)})" if entry.why else ""
-        yield f"*{entry.verdict}*{why}"
-    elif entry.why:
-        yield marked(entry.why)
-    if evidence:
-        yield marked(evidence.found)
-    if entry.by:
-        word = "drawn by" if entry.drawn else "computed by"
-        yield f"{word} {', '.join(map(link, entry.by))}"
-    if entry.check and entry.check != COUNT:
-        yield f"checked by {check_link(entry.check)}"
-
-
-def display(latex: str) -> str:
-    """A formula on a line of its own; a plain number stays one, and nothing looks like a link."""
-    return latex if latex.isdigit() else f"$$\n{latex.replace('](', '] (')}\n$$"
-
-
-def section(tables: str, key: str) -> str:
-    """What docs/papers.md has of a paper, without its heading and citation."""
-    match = re.search(rf"^## {key}\n\n.*?\n\n(.*?)(?=^## |\Z)", tables, re.M | re.S)
-    if match is None:
-        raise ValueError(f"docs/papers.md has no section {key}")
-    return match[1].rstrip() + "\n"
-
-
-# Errata ------------------------------------------------------------------------------------------
-
-
-def errata() -> str:
-    """The page of all that is wrong."""
-    parts = [ERRATA, overview()]
-    for key in PAPERS:
-        paper = listed(key)
-        parts.append(f"## {paper.title}\n\nThe whole list is on [its page]({key}.md).\n")
-        for kind, heading in SECTIONS:
-            wrong = [entry for entry in paper.entries if entry.kind == kind and is_wrong(entry)]
-            if wrong:
-                parts.append(f"### {heading} of {key}\n")
-                parts += [erratum(key, entry) for entry in wrong]
-    return "\n".join(parts)
-
-
-def is_wrong(entry: Entry) -> bool:
-    """Whether it belongs to the errata."""
-    return entry.verdict in ("misprinted", "refuted")
-
-
-def overview() -> str:
-    """How much is wrong in each paper."""
-    lines = ["| paper | entries | misprinted | refuted |", "| --- | ---: | ---: | ---: |"]
-    for key in PAPERS:
-        words = [entry.verdict for entry in listed(key).entries]
-        counts_of = " | ".join(str(words.count(word)) for word in ("misprinted", "refuted"))
-        lines.append(f"| [{key}]({key}.md) | {len(words)} | {counts_of} |")
-    return "\n".join(lines) + "\n"
-
-
-def erratum(key: str, entry: Entry) -> str:
-    """What is wrong: as printed, as corrected, why, and what the check finds."""
-    lines = [f"**{marked(entry.label)}**, {entry.verdict}: {marked(entry.says)}.", ""]
-    if entry.latex:
-        lines += ["Printed", "", display(entry.latex), ""]
-    if entry.corrected:
-        lines += ["Corrected", "", display(entry.corrected), ""]
-    evidence = found(key, entry)
-    why = f"{marked(entry.why[0].upper() + entry.why[1:])}. " if entry.why else ""
-    where = "" if entry.check == COUNT else f", by {check_link(entry.check)}"
-    lines.append(f"{why}*Check*: {marked(evidence.found if evidence else '')}{where}.")
-    return "\n".join(lines) + "\n"
-
-
-# Links -------------------------------------------------------------------------------------------
-
-
-def source(path: str) -> tuple[Path, str]:
-    """The file of a dotted path below ``armdyn``, or of docs, from the root; the name in it."""
-    module, _, name = path.rpartition(".")
-    inside = () if module.startswith("docs") else ("src", "armdyn")
-    base = Path(*inside, *module.split("."))
-    package = base / "__init__.py"
-    return (package if (DOCS.parent / package).exists() else base.with_suffix(".py")), name
-
-
-def link(path: str) -> str:
-    """A link to the file of a function."""
-    file, name = source(path)
-    module = path.rpartition(".")[0].rpartition(".")[2]
-    return f"[`{module}.{name}`]({ROOT}/{file.as_posix()})"
-
-
-def check_link(check: str) -> str:
-    """A link to the file of a check."""
-    file, name = source(f"papers.checks.{check}")
-    return f"[`checks.{check}`]({ROOT}/{file.as_posix()})"
-
-
-def marked(text: str) -> str:
-    """Plain text as Markdown."""
-    escaped = re.sub(r"([*\[\]_$])", r"\\\1", text).replace("<", "&lt;")
-    return rendering.superscript(escaped)
+def code(text: str) -> str:
+    """A quotation, letter by letter."""
+    fence = "``" if "`" in text else "`"
+    return f"{fence}{' '.join(text.split())}{fence}"
 
 
 if __name__ == "__main__":
-    write()
-    write_book()
+    main()

@@ -8,23 +8,27 @@ Pictures are PNG files of less than 100 kB in ``docs/papers/``. Only the times o
 from __future__ import annotations
 
 import json
+import logging
 from collections.abc import Callable, Sequence
+from decimal import Decimal, localcontext
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from armdyn.algorithms import lagrange, zomaya_morris
+from armdyn.algorithms import crba, gdahj
+from armdyn.chain import Chain
+from armdyn.comparison import printed
+from armdyn.counting import published
 from armdyn.loaders import load
 from armdyn.output import files
-from armdyn.papers import experiment, zomaya1988
-from armdyn.papers.checks.kang import Model
-from armdyn.papers.samples import Array, cross
+from tests.papers.samples import Array, Sample, cross
 
 FOLDER = Path(__file__).parent / "papers"
 COLOURS = ("#c0392b", "#2e8b57", "#1f5f99")  # x, y, z
 INK, BLUE, RED, GREEN = "0.25", "#1f5f99", "#c0392b", "#2e8b57"
 TICKS = (5, 10, 20, 50)
+SIZES = (5, 10, 20, 40, 70, 100)
 DOTS = 120  # an inch
 SEED = 4  # an arm whose frames lie apart
 
@@ -33,6 +37,15 @@ def save(figure: Any, path: Path) -> None:
     """Write a picture that is small enough for the pages."""
     with files.written(path) as place:
         figure.savefig(place, dpi=DOTS, format="png")
+
+
+class Model(Sample):
+    """An arm with the centres of mass r_j of its composite bodies."""
+
+    @property
+    def r(self) -> list[Array]:
+        """By the first link of the body, in base axes."""
+        return [self.m[j:] @ self.at.p[j:] / self.m[j:].sum() for j in range(self.n)]
 
 
 # Mechanisms --------------------------------------------------------------------------------------
@@ -208,36 +221,77 @@ def times(path: Path) -> None:
 
 def errors(path: Path) -> None:
     """Fig. 5 of [safeea2018]: eq. (32) between the two methods, and against fifty digits."""
-    trials = [experiment.trial(n) for n in experiment.SIZES]
+    trials = [trial(n) for n in SIZES]
     figure = files.figure(5.5, 3.4)
     axes = figure.subplots()
-    sizes = [trial.n for trial in trials]
     lines = {
-        "GDAHJ against CRBA, as in the paper": ([t.apart for t in trials], "0.3"),
-        "GDAHJ against 50 digits": ([t.errors["gdahj"] for t in trials], BLUE),
-        "CRBA against 50 digits": ([t.errors["crba"] for t in trials], RED),
+        "GDAHJ against CRBA, as in the paper": "0.3",
+        "GDAHJ against 50 digits": BLUE,
+        "CRBA against 50 digits": RED,
     }
-    for label, (values, colour) in lines.items():
-        axes.loglog(sizes, values, "o-", color=colour, label=label)
+    for k, (label, colour) in enumerate(lines.items()):
+        axes.loglog(SIZES, [each[k] for each in trials], "o-", color=colour, label=label)
     plain(axes, "Fig. 5: relative error, eq. (32)", "n", "")
     axes.legend(frameon=False, fontsize=8)
     save(figure, path)
 
 
+def random_arm(n: int) -> Chain:
+    """An arm of n revolute joints by the distributions of [safeea2018], section IV.
+
+    Masses are 1 to 10 kg, tensors positive definite with elements from 1 to 10 kg m^2; angles lie
+    in one turn, lengths and centres of mass within 1 m. Few of these tensors can be a body's.
+    """
+    rng = np.random.default_rng(0)
+    turns, lengths = rng.uniform(-np.pi, np.pi, (2, n)), rng.uniform(-1.0, 1.0, (2, n))
+    mass, com = rng.uniform(1.0, 10.0, n), rng.uniform(-1.0, 1.0, (n, 3))
+    tensors: list[Array] = []
+    while len(tensors) < n:
+        xx, xy, xz, yy, yz, zz = rng.uniform(1.0, 10.0, 6)
+        tensor = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
+        tensors += [tensor] if np.linalg.eigvalsh(tensor)[0] > 0 else []
+    logging.getLogger("armdyn").setLevel(logging.ERROR)  # each tensor would be a warning
+    return Chain.from_mdh(
+        beta=turns[0],
+        theta=turns[1],
+        b=lengths[0],
+        d=lengths[1],
+        mass=mass,
+        com=com,
+        inertia=tensors,
+        check="warn",
+    )
+
+
+def trial(n: int) -> Array:
+    """Eq. (32) between GDAHJ and CRBA, and of each against fifty digits: means of 3 postures."""
+    chain, found = random_arm(n), []
+    for q in np.random.default_rng(n).uniform(-np.pi, np.pi, (3, n)).tolist():
+        A, B = (np.array(m.mass_matrix(chain.on(float), q)) for m in (gdahj, crba))
+        with localcontext(prec=50):
+            digits = np.array(crba.mass_matrix(chain.on(Decimal), list(map(Decimal, q))))
+            A, B = (np.vectorize(Decimal, otypes=[object])(matrix) for matrix in (A, B))
+            pairs = ((A, B), (A, digits), (B, digits))
+            found.append([np.abs(x - y).sum() / np.abs((x + y) / 2).max() for x, y in pairs])
+    return np.array(found, dtype=float).mean(axis=0)
+
+
 def torques(path: Path) -> None:
     """Fig. 1 of [zomaya1988]: printed torques, and those of the Stanford arm with gravity up."""
-    chain = zomaya1988.upside_down(load("stanford").chain)
-    ours = {"I": lagrange.bias, "II": zomaya_morris.bias}
+    given = published.data()["zomaya1988"]["torques"]
+    chain, w = load(given["robot"]).chain, given["w"]
+    arm = chain.with_gravity([-g for g in chain.gravity]).on(float)
     figure = files.figure(6.6, 3.7)
-    for axes, joint in zip(figure.subplots(2, 3).flat, zomaya1988.JOINTS, strict=True):
-        for row, colour in (("I", BLUE), ("II", RED)):
-            printed = list(map(float, zomaya1988.column(row, joint)))
-            axes.plot(zomaya1988.SPEEDS, printed, "o", color=colour, label=f"{row}, printed")
-            found = zomaya1988.torques(chain, ours[row])[:, joint - 1]
+    for k, axes in enumerate(figure.subplots(2, 3).flat):
+        for (row, method), colour in zip(given["rows"].items(), (BLUE, RED), strict=True):
+            cells = [float(case[k]) for case in given[row]]
+            axes.plot(w, cells, "o", color=colour, label=f"{row}, printed")
+            q = [given["q"]] * chain.n
+            found = [printed.torques_of(arm, method, q, [each] * chain.n)[k] for each in w]
             fine = np.linspace(0.5, 1.5, 40)
-            curve = np.polyval(np.polyfit(zomaya1988.SPEEDS, found, 2), fine)
+            curve = np.polyval(np.polyfit(w, found, 2), fine)
             axes.plot(fine, curve, "-", color=colour, label=f"{row}, ours")
-        plain(axes, f"joint {joint}", "", "N" if joint == 3 else "N m")
+        plain(axes, f"joint {k + 1}", "", "N" if k == 2 else "N m")
     figure.axes[0].legend(frameon=False, fontsize=7)
     figure.suptitle(
         "Fig. 1: torques over w, at q = 0.3 with speeds and accelerations w", fontsize=11

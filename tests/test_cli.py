@@ -134,7 +134,7 @@ def test_a_robots_name_is_known_in_any_case(capsys):
         (("eval", "ur5", "mass"), {"mass_matrix", "mass_matrix_derivative"}),
         (("eval", "ur5", "--payload"), {"--payload", "--payload-frame"}),
         (("export", "--to", ""), {"c", "js"}),
-        (("verify", "k"), {"kang"}),
+        (("tables", "--paper", "k"), {"kang"}),
         (("help", "ev"), {"eval"}),
         (("eval", "ur5", "--q", ""), set()),
         (("convert", "ur5", "a_fi"), {"a_file"}),

@@ -61,7 +61,8 @@ METHOD = {
     "exact": bool,
     "chosen": bool,
     "operations_generic": int,
-    "operations_generic_published": bool,
+    "operations_printed": int,
+    "printed_by": str,
     "operations": int,
     "call_ns": NUMBER,
     "batch_ns_per_state": NUMBER,
@@ -243,9 +244,7 @@ def test_what_remote_frames_cost_is_shown_but_not_called_wrong(interpreted):
 
 
 def row(method, operations, call=100.0, batch=10.0, error=1e-16, chosen=False):
-    return Measured(
-        method, "paper", "", True, chosen, 1, False, operations, call, batch, error, "right"
-    )
+    return Measured(method, "paper", "", True, chosen, 1, operations, call, batch, error, "right")
 
 
 def said(*rows, chosen="a", cost=10):

@@ -1,4 +1,4 @@
-"""GDAHJ, CRBA and the hybrid of both: Table I of [safeea2018], its composites and its experiment.
+"""GDAHJ, CRBA and the hybrid of both: Table I of [safeea2018], its composites, its error.
 
 That the methods are right for every mix of joints is tested in test_methods.py.
 """
@@ -16,7 +16,6 @@ from armdyn.chain.inertia import Inertia
 from armdyn.chain.pose import Pose
 from armdyn.counting import count, growth
 from armdyn.counting.polynomial import Polynomial
-from armdyn.papers import experiment
 from armdyn.spatial import ZERO, Vector
 
 SIZES = range(2, 9)
@@ -81,25 +80,6 @@ def test_frames_inject_the_acceleration_and_the_moment_of_each_link(mix):
                 assert abs(ours - truth / STEP**2) < 1e-12
             for ours, truth in zip(moment, spin, strict=True):
                 assert abs(ours - truth / (2 * STEP)) < 1e-12
-
-
-# The experiment's arms ----------------------------------------------------------------------------
-
-
-def test_arms_of_the_experiment_are_drawn_as_the_paper_says():
-    chain = experiment.random_arm(40)
-    assert chain.kinds == "R" * 40
-    for link in chain.links:
-        tensor = link.inertia.about_com
-        assert 1 <= link.inertia.mass <= 10
-        assert (tensor > 1 - 1e-9).all() and (tensor < 10 + 1e-9).all()
-        assert np.linalg.eigvalsh(tensor)[0] > 0
-    assert experiment.bodies(40) < 10
-
-
-def test_what_the_experiment_draws_is_not_logged(caplog):
-    experiment.random_arm(3)
-    assert not caplog.records
 
 
 # Operation counts -------------------------------------------------------------------------------

@@ -1,7 +1,5 @@
 """Kang: influence coefficients, the properties of [P*], augmented bodies."""
 
-import numpy as np
-
 from tests.papers.samples import draw
 
 

@@ -25,7 +25,7 @@ GROUPS = {  # of commands, as the help lists them
     "robots": ("robots", "show", "view", "eval", "trace", "compare", "convert", "export"),
     "motion": ("simulate",),
     "models from data": ("excite", "identify"),
-    "papers": ("tables", "verify"),
+    "papers": ("tables",),
     "shell": ("completion",),
 }
 COMMANDS = tuple(name for names in GROUPS.values() for name in names)

@@ -7,12 +7,12 @@ from collections.abc import Iterator
 
 import armdyn
 from armdyn import cli
-from armdyn.papers import PAPERS
+from armdyn.counting.published import PAPERS
 from armdyn.quantities import QUANTITIES
 
 HELP = "print a script by which bash or zsh complete commands, options and names"
 FILES = ("FILE", "LOG", "DIR")  # parameters that are files,
-NAMES = {"QUANTITY": tuple(QUANTITIES), "KEY": tuple(PAPERS)}  # and those that are names
+NAMES = {"QUANTITY": tuple(QUANTITIES), "KEY": PAPERS}  # and those that are names
 SHELLS = {  # what is around the cases: the typed words come in, names and files go out
     "bash": """\
 _armdyn() {{

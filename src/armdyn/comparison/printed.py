@@ -164,14 +164,14 @@ def torques(paper: str) -> Grid:
         for row, method in given["rows"].items():
             rows.append((f"{w:g}", row, "printed", *given[row][k]))
             for which, turned in arms.items():
-                found = velocity_and_inertia(turned.on(float), method, q, [w] * chain.n)
+                found = torques_of(turned.on(float), method, q, [w] * chain.n)
                 rows.append(("", "", f"{method}, {which}", *(f"{torque:.4g}" for torque in found)))
     title = f"{given['place']}. {given['subject']}"
     headings = ("w", "row", "", *(f"joint {k + 1}" for k in range(chain.n)))
     return Grid(title, headings, tuple(rows), 3)
 
 
-def velocity_and_inertia(arm: Arm, method: str, q: list[float], w: list[float]) -> np.ndarray:
+def torques_of(arm: Arm, method: str, q: list[float], w: list[float]) -> np.ndarray:
     """M w + b(q, w), rotors included, with a method's velocity and gravity torques."""
     M = np.array(find("mass_matrix", "lagrange").function(arm, q)) + np.diag(arm.rotor_inertia)
     return np.asarray(M @ w + np.array(find("bias", method).function(arm, q, w)))

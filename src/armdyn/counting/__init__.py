@@ -21,10 +21,10 @@ a step; inputs, constants and negations are none, and neither are sines and cosi
 papers take as on hand. Sums are added up in the order in which the method writes them.
 
 In all our counts arithmetic between constants is free, and so are negation and whatever is done
-with 0, 1 and -1. A doubling, 2 x, is counted apart. Rotor inertia is left out. In all but ``program``
-these are free too, for the papers take them as on hand: sines and cosines, the entries of R_i (C
-and S times Cb and Sb), and the joint variables theta_i' + q_i and d_i' + q_i; and a division by a
-constant is a multiplication (in a program only that by a power of two).
+with 0, 1 and -1. A doubling, 2 x, is counted apart. Rotor inertia is left out. In all but
+``program`` these are free too, for the papers take them as on hand: sines and cosines, the entries
+of R_i (C and S times Cb and Sb), and the joint variables theta_i' + q_i and d_i' + q_i; and a
+division by a constant is a multiplication (in a program only that by a power of two).
 
 A literal count charges some constants as if they were known at run time only, because the papers
 do: what they form at run time they charge in full. Five rules say which. Rules 1 to 4 are read off
@@ -176,17 +176,20 @@ def count(
 
 def _printed(chain: Chain, names: Sequence[str], method: str | None, stage: str | None) -> Count:
     """What the paper of a method counts for joints of these kinds."""
-    quantity = names[0] if len(names) == 1 else tuple(names)
-    method = catalogue.ALIASES.get(method or "", method)
-    found = published.find(quantity, method or "", stage, chain.kinds)
-    pair = found and found.by_the_paper
-    if pair is None:
-        of = [line for line in published.lines() if line.printed and line.quantity == quantity]
-        known = dict.fromkeys(f"{x.method} {x.stage or ''}".strip() for x in of if x.method)
-        what = f"{' and '.join(names)} by {method}" + (f", stage {shorten(stage)}" if stage else "")
-        hint = f"printed for some joints: {listed(known)}" if known else "none of its methods is"
+    quantity, what = names[0] if len(names) == 1 else tuple(names), " and ".join(names)
+    lines = [line for line in published.lines() if line.printed and line.quantity == quantity]
+    known = dict.fromkeys(f"{x.method} {x.stage or ''}".strip() for x in lines if x.method)
+    if not known:
+        raise MethodError(f"no paper prints a count of {what} by any method")
+    if method is None:
+        raise MethodError(f"a count of kind 'paper' takes the name of a method: {listed(known)}")
+    method = catalogue.ALIASES.get(method, method)
+    found = published.find(quantity, method, stage, chain.kinds)
+    if found is None or found.by_the_paper is None:
+        what += f" by {method}" + (f", stage {shorten(stage)}," if stage else "")
+        hint = f"printed for some joints: {listed(known)}"
         raise MethodError(f"no paper prints a count of {what} for joints {chain.kinds}; {hint}")
-    return Count(*(int(polynomial(chain.n)) for polynomial in pair))
+    return Count(*(int(polynomial(chain.n)) for polynomial in found.by_the_paper))
 
 
 def count_stage(
