@@ -31,15 +31,15 @@ PAPERS = """\
 <!-- Made by docs/make_papers.py: change that. -->
 
 Every formulation of five papers on the dynamics of robot arms is in armdyn. Each paper has a page:
-what it wants, where each section is implemented, its tables beside our counts, and what does not
-hold.
+its aim, the functions that implement each section, its tables beside our counts, and the statements
+that do not hold.
 
 | paper | citation | readings |
 | --- | --- | ---: |
 {papers}
 
-A reading says where our copy of a paper and the mathematics disagree. Our copies are machine-read:
-[Readings of the five papers](papers/readings.md) blames nobody for what the copy may have lost.
+A reading is a place where our copy of a paper and the mathematics disagree. Our copies are machine-read:
+[Readings of the five papers](papers/readings.md) blames nobody for a loss of the copy.
 `python -m pytest tests/papers` tests the papers' statements one by one.
 
 ## Operations of whole methods

@@ -1,4 +1,4 @@
-"""What the papers print about operation counts: the tables of ``published.toml``.
+"""Printed operation counts: the tables of ``published.toml``.
 
 A printed number follows its paper's rule of counting, which its table names. Where a paper prints
 its algorithm line by line, the sum of those lines is the paper's count; the printed polynomial may
@@ -31,7 +31,7 @@ class Part(NamedTuple):
 
 
 class Step(NamedTuple):
-    """A line of a paper's algorithm: its M and A, how often it stands there, M and A of ours."""
+    """A line of a paper's algorithm: its M and A, how often it occurs, and our M and A."""
 
     text: str
     paper: tuple[int, int]
@@ -45,14 +45,14 @@ class Line:
 
     Attributes:
         paper, place, name: where it stands.
-        quantity, method, stage: what it is here; no method where armdyn has none.
+        quantity, method, stage: our names for it; no method where armdyn has none.
         joints: the kinds of the joints, the last one repeated: "RRPR".
         printed: the printed polynomials, None for a line of ours.
         cells: printed M and A, by the number of joints.
         steps: the paper's algorithm line by line, where it prints what each line takes.
         by_the_paper: M and A by the paper's rule: its lines added up, else what it prints.
-        parts: what of ours is counted beside it.
-        note: what is known of a difference.
+        parts: our methods or stages, counted beside it.
+        note: the known reason of a difference.
     """
 
     paper: str
@@ -155,7 +155,7 @@ def _line(paper: str, table: Mapping[str, Any], line: Mapping[str, Any]) -> Line
     printed = by_the_paper = _pair(line["printed"]) if "printed" in line else None
     if steps:
         by_the_paper = total(steps, "paper")
-    elif "adds" in line:  # so many lines above it
+    elif "adds" in line:  # the lines above it
         by_the_paper = add_up(_pair(each["printed"]) for each in table["lines"][: line["adds"]])
     return Line(
         paper,
