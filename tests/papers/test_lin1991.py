@@ -74,7 +74,9 @@ def test_inertia_matrix():
         H = np.zeros((s.n, s.n))
         for m, j in s.pairs:
             u, o, mr = s.at.u, s.at.o, s.mh[j] * s.r[j]
-            J = sum(s.tensors[i] - s.m[i] * skew(s.at.p[i]) @ skew(s.at.p[i]) for i in range(j, s.n))
+            J = sum(
+                s.tensors[i] - s.m[i] * skew(s.at.p[i]) @ skew(s.at.p[i]) for i in range(j, s.n)
+            )
             e = cross(u[j], mr - s.mh[j] * o[j])
             turning = u[m] @ (J @ u[j] + cross(cross(u[j], o[j]), mr)) - cross(u[m], o[m]) @ e
             H[m, j] = (

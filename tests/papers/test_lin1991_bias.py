@@ -128,8 +128,19 @@ def test_inertia_torque():
             w, alpha = u_k * a + u_j * b, cross(u_k, u_j) * a * b
             mixed = -J @ cross(u_k, u_j) - cross(u_k, J @ u_j) - cross(u_j, J @ u_k)
             lines = mixed * a * b - cross(u_k, J @ u_k) * a**2 - cross(u_j, J @ u_j) * b**2
-            spin = skew(w)
-            truth = -(J @ alpha + (spin @ J - J @ spin) @ w)  # d(J w)/dt, for J turns with w
+
+            qd = two_speeds(s, k, j)
+
+            def momentum(q, s=s, j=j, qd=qd):
+                links, I = s.place(q), s.I[j:]
+                apart = links.p[j:] - s.m[j:] @ links.p[j:] / s.mh[j]
+                J = sum(R @ own @ R.T for R, own in zip(links.R[j:], I, strict=True))
+                J = J + sum(
+                    m * (p @ p * E - np.outer(p, p)) for m, p in zip(s.m[j:], apart, strict=True)
+                )
+                return J @ s.spins(links, j) @ qd
+
+            truth = -along(momentum, s.q, qd)
             holds(-J @ alpha - cross(w, J @ w), truth)
             holds(lines, truth)
 
