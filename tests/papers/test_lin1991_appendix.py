@@ -1,5 +1,7 @@
 """Lin 1991, Appendix: Renaud's formulation, and Fijany and Bejczy's. Joints count from 0 here."""
 
+from itertools import product
+
 import numpy as np
 
 from armdyn.algorithms import renaud
@@ -66,40 +68,26 @@ def test_levers():
             holds(s.turn(j, s.q).T @ (sh + cross(u, s.step(j, s.q))), *s.within(j, there))
 
 
-def column(s, m, j):
-    """In the axes of E_j: u_m, s-hat, c-hat_j and the third column of J-hat_j."""
-    sh = cross(s.at.u[m], s.at.o[j] - s.at.o[m])
-    a = s.tensor_within(j, s.tensor(j, s.at.o[j]))[:, 2]
-    return *s.within(j, s.at.u[m], sh, first_moment(s, j)), a
+def test_columns_of_figure_a1():
+    """Fig. A1: e_j read as [-(c-hat_j)_y (c-hat_j)_x 0], and m-hat_j times (s-hat)_z or (u_m)_z.
 
-
-def test_lever_of_figure_a1():
-    """Fig. A1: e_j read as [-(c-hat_j)_y (c-hat_j)_x 0]; our copy has p-hat_j."""
+    Our copy has p-hat_j in e_j, which matters for revolute j, and x for z where j is prismatic.
+    """
     for s in bodies():
-        read, copy = np.zeros((2, s.n, s.n))
+        read, lever, component = np.zeros((3, s.n, s.n))
         for m, j in s.pairs:
-            u, sh, c, a = column(s, m, j)
-            for found, v in ((read, c), (copy, s.within(j, s.ph[j])[0])):
+            u, c, ph = s.within(j, s.at.u[m], first_moment(s, j), s.ph[j])
+            (sh,) = s.within(j, cross(s.at.u[m], s.at.o[j] - s.at.o[m]))
+            a = s.tensor_within(j, s.tensor(j, s.at.o[j]))[:, 2]
+            for H, v, z in ((read, c, 2), (lever, ph, 2), (component, c, 0)):
                 e = np.array([-v[1], v[0], 0])
-                found[m, j] = s.Ks[m] * s.Ks[j] * (a @ u + sh @ e) + s.K[m] * s.Ks[j] * e @ u
-        revolute = np.outer(np.ones(s.n), s.Ks)  # the terms in K*_j
-        holds(read, np.triu(s.M) * revolute)
-        if s.Ks[1:].any():
-            fails(copy, np.triu(s.M) * revolute)
-
-
-def test_components_of_figure_a1():
-    """Fig. A1, joint j prismatic: H_mj read with (s-hat)_z and (u_m)_z; our copy has x."""
-    for s in [s for s in bodies() if s.K.any()]:
-        read, copy = np.zeros((2, s.n, s.n))
-        for m, j in s.pairs:
-            u, sh, c, _ = column(s, m, j)
-            e = np.array([-c[1], c[0], 0])
-            for found, z in ((read, 2), (copy, 0)):
-                found[m, j] = s.Ks[m] * s.K[j] * (s.mh[j] * sh[z] - e @ u)
-                found[m, j] += s.K[m] * s.K[j] * s.mh[j] * u[z]
-        holds(read, np.triu(s.M) * s.K)
-        fails(copy, np.triu(s.M) * s.K)
+                H[m, j] = s.Ks[m] * s.Ks[j] * (a @ u + sh @ e) + s.K[m] * s.Ks[j] * e @ u
+                H[m, j] += s.Ks[m] * s.K[j] * (s.mh[j] * sh[z] - e @ u)
+                H[m, j] += s.K[m] * s.K[j] * s.mh[j] * u[z]
+        holds(read, np.triu(s.M))
+        for found, matters in ((lever, s.Ks[1:]), (component, s.K)):
+            if matters.any():
+                fails(found, np.triu(s.M))
 
 
 def test_polar_moment_of_figure_a1():
@@ -116,64 +104,32 @@ def test_polar_moment_of_figure_a1():
             fails(value + s.mh[k] * (step[2] ** 2 + step[1] ** 2), truth)
 
 
-def forces(s, j):
-    """f_jj and t_jj by (A10) and (A11) for a unit acceleration, in base axes."""
-    u, c, J = s.at.u[j], first_moment(s, j), s.tensor(j, s.at.o[j])
-    return s.K[j] * s.mh[j] * u + s.Ks[j] * cross(u, c), s.K[j] * cross(c, u) + s.Ks[j] * J @ u
-
-
-def test_forces():
-    """(A10) to (A13), (A15): the force and couple of body j, carried inward to joint m."""
-    for s in bodies():
-        for m, j in s.pairs:
-            u, c = s.at.u[j], first_moment(s, j)
-            f = s.K[j] * s.mh[j] * u + s.Ks[j] * cross(u, c)
-            t = s.K[j] * cross(c, u) + s.Ks[j] * s.tensor(j, s.at.o[j]) @ u
-            scale = 1e-10 * np.abs(s.M).max()
-            if m == j:
-                H_jj = s.K[j] * s.mh[j] + s.Ks[j] * u @ t
-                assert abs(H_jj - s.M[j, j]) < scale
-            for i in reversed(range(m, j)):
-                t = t + cross(s.at.o[i + 1] - s.at.o[i], f)
-            H_mj = s.K[m] * s.at.u[m] @ f + s.Ks[m] * s.at.u[m] @ t
-            assert abs(H_mj - s.M[m, j]) < scale
-
-
-def test_first_terms():
-    """After (A11): without the first terms of (A10) and (A11), H fails where a joint slides."""
-    for s in [s for s in bodies() if s.K.any()]:
-        H = {0: np.zeros((s.n, s.n)), 1: np.zeros((s.n, s.n))}
-        for kept, found in H.items():
-            for m, j in s.pairs:
-                u, c, J = s.at.u, first_moment(s, j), s.tensor(j, s.at.o[j])
-                f = kept * s.K[j] * s.mh[j] * u[j] + s.Ks[j] * cross(u[j], c)
-                t = kept * s.K[j] * cross(c, u[j]) + s.Ks[j] * J @ u[j]
-                t = t + cross(s.at.o[j] - s.at.o[m], f)
-                found[m, j] = s.K[m] * u[m] @ f + s.Ks[m] * u[m] @ t
-        holds(H[1], np.triu(s.M))
-        fails(H[0], np.triu(s.M))
-
-
 def test_forces_in_one_frame():
-    """(A14), read as f^<k> = -R f_Ej^<j>, and t_jj^<k> = -R t_Ej^<j>, R from E_j to E_k.
+    """(A10) to (A15) in E_n, (A14) read as f^<k> = -R f_Ej^<j>, and t_jj^<k> as -R t_Ej^<j>.
 
-    Our copy has f_Ej^<k> on the right, and t_jj = t_Ej without the sign of f. Here k = n.
+    Our copy has f_Ej^<k> on the right, and t_jj = t_Ej without the sign of f. After (A11): without
+    their first terms, (A10) and (A11) fail where a joint is prismatic.
     """
-    for s in [s for s in bodies() if s.n > 2 and s.first < s.n - 1]:
-        H = [np.zeros((s.n, s.n)) for _ in range(3)]
-        for m, j in s.pairs:
-            R = s.at.R[-1].T @ s.at.R[j]
-            f_E, t_E = (-v for v in s.within(j, *forces(s, j)))
-            (u, step) = s.within(s.n - 1, s.at.u[m], s.at.o[j] - s.at.o[m])
-            for found, f, t in (
-                (H[0], -R @ f_E, -R @ t_E),
-                (H[1], -R @ (R @ f_E), -R @ t_E),  # (A14) of our copy
-                (H[2], -R @ f_E, R @ t_E),  # the note below (A15) of our copy
-            ):
-                found[m, j] = s.K[m] * u @ f + s.Ks[m] * u @ (t + cross(step, f))
-        holds(H[0], np.triu(s.M))
-        fails(H[1], np.triu(s.M))
-        fails(H[2], np.triu(s.M))
+    for s in bodies():
+        readings = "read", "f of our copy", "t of our copy", "no first terms"
+        H = {reading: np.zeros((s.n, s.n)) for reading in readings}
+        for (m, j), (reading, found) in product(s.pairs, H.items()):
+            u, c, kept = s.at.u[j], first_moment(s, j), reading != "no first terms"
+            f_E = -kept * s.K[j] * s.mh[j] * u - s.Ks[j] * cross(u, c)
+            t_E = -kept * s.K[j] * cross(c, u) - s.Ks[j] * s.tensor(j, s.at.o[j]) @ u
+            R, (f_E, t_E) = s.at.R[-1].T @ s.at.R[j], s.within(j, f_E, t_E)
+            f = -R @ (R @ f_E) if reading == "f of our copy" and m < j else -R @ f_E
+            t = R @ t_E if reading == "t of our copy" else -R @ t_E
+            for i in reversed(range(m, j)):
+                t = t + cross(*s.within(s.n - 1, s.at.o[i + 1] - s.at.o[i]), f)
+            (u,) = s.within(s.n - 1, s.at.u[m])
+            found[m, j] = s.K[m] * u @ f + s.Ks[m] * u @ t
+        holds(H["read"], np.triu(s.M))
+        if s.n > 2 and s.first < s.n - 1:
+            fails(H["f of our copy"], np.triu(s.M))
+            fails(H["t of our copy"], np.triu(s.M))
+        if s.K.any():
+            fails(H["no first terms"], np.triu(s.M))
 
 
 def test_distance_of_two_frames():
