@@ -198,6 +198,13 @@ def test_bias_of_six_joints():
         assert (fewest(TABLE_II, n) == "Present") == (n <= 6)
 
 
+def test_parallel_computation():
+    """Conclusion: it can be applied; the longest chain of operations in our programs, n = 6."""
+    longest = {"lin1991": 66, "walker-orin": 48, "renaud": 44, "fijany-bejczy": 44}
+    for method, operations in longest.items():
+        assert count(Chain.random(6), "mass_matrix", method, kind="depth") == operations
+
+
 def test_rotations():
     """Text: R v takes 8M4A instead of 8M5A, because entries of R have common factors.
 
