@@ -6,7 +6,7 @@ the sum of m (|p|^2 E - p p^T) over points, not a product of skew matrices.
 
 from __future__ import annotations
 
-from functools import cache, cached_property
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -17,47 +17,34 @@ E = np.eye(3)
 
 
 class Body(Sample):
-    """An arm with its composite bodies j = links j to n."""
+    """An arm with its composite bodies j = links j to n.
 
-    @cached_property
-    def mh(self) -> Array:
-        """Masses."""
-        return np.array([sum(self.m[j:]) for j in range(self.n)])
+    Attributes:
+        mh, ph, r: masses, first moments from the base origin, centres of mass.
+        J, Jh, Jb: tensors about r, about the base origin, and minus the integrals of p p^T.
+        sh: moments of the axes about the base origin.
+        pairs, inner: (m, j) with m <= j and with m < j.
+        first: N_JR - 1, the first revolute joint; n if there is none.
+    """
 
-    @cached_property
-    def ph(self) -> Array:
-        """First moments from the base origin."""
-        return np.array([self.m[j:] @ self.at.p[j:] for j in range(self.n)])
-
-    @property
-    def r(self) -> Array:
-        """Centres of mass."""
-        return self.ph / self.mh[:, None]
+    def __init__(self, joints: str, seed: int) -> None:
+        super().__init__(joints, seed)
+        n = range(self.n)
+        self.mh = np.array([sum(self.m[j:]) for j in n])
+        self.ph = np.array([self.m[j:] @ self.at.p[j:] for j in n])
+        self.r = self.ph / self.mh[:, None]
+        self.J = np.array([self.tensor(j, self.r[j]) for j in n])
+        self.Jh = np.array([self.tensor(j, np.zeros(3)) for j in n])
+        self.Jb = np.array([J - np.trace(J) / 2 * E for J in self.Jh])
+        self.sh = np.cross(self.at.u, self.at.o)
+        self.pairs = [(m, j) for j in n for m in range(j + 1)]
+        self.inner = [(m, j) for m, j in self.pairs if m < j]
+        self.first = int(np.argmax(self.Ks)) if self.Ks.any() else self.n
 
     def tensor(self, j: int, point: Array) -> Array:
         """The inertia tensor of body j about a point."""
         links = zip(self.tensors[j:], self.m[j:], self.at.p[j:] - point, strict=True)
         return np.asarray(sum(I + m * (p @ p * E - np.outer(p, p)) for I, m, p in links))
-
-    @cached_property
-    def J(self) -> Array:
-        """Tensors about the centres of mass."""
-        return np.array([self.tensor(j, self.r[j]) for j in range(self.n)])
-
-    @cached_property
-    def Jh(self) -> Array:
-        """Tensors about the base origin."""
-        return np.array([self.tensor(j, np.zeros(3)) for j in range(self.n)])
-
-    @property
-    def Jb(self) -> Array:
-        """Minus the integrals of p p^T over the bodies."""
-        return np.array([J - np.trace(J) / 2 * E for J in self.Jh])
-
-    @cached_property
-    def sh(self) -> Array:
-        """Moments of the axes about the base origin."""
-        return np.cross(self.at.u, self.at.o)
 
     def within(self, j: int, *vectors: Array) -> list[Array]:
         """Vectors in base axes, in the axes of E_j."""
@@ -66,16 +53,6 @@ class Body(Sample):
     def tensor_within(self, j: int, tensor: Array) -> Array:
         """A tensor in base axes, in the axes of E_j."""
         return np.asarray(self.at.R[j].T @ tensor @ self.at.R[j])
-
-    @property
-    def pairs(self) -> list[tuple[int, int]]:
-        """(m, j) with m <= j."""
-        return [(m, j) for j in range(self.n) for m in range(j + 1)]
-
-    @property
-    def first(self) -> int:
-        """N_JR - 1: the first revolute joint, counted from 0; n if there is none."""
-        return int(np.argmax(self.Ks)) if self.Ks.any() else self.n
 
 
 @cache

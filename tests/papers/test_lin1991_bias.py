@@ -41,7 +41,7 @@ def two_speeds(s, k, j):
 def test_angular_motion():
     """(36), (37), (41): spin of body j, its rate, and that of link i < j, while k < j move."""
     for s in bodies():
-        for k, j in [(k, j) for k, j in s.pairs if k < j]:
+        for k, j in s.inner:
             qd, rest = two_speeds(s, k, j), np.zeros(s.n)
             turn_k, turn_j = s.Ks[k] * s.at.u[k] * qd[k], s.Ks[j] * s.at.u[j] * qd[j]
             holds(turn_k + turn_j, s.spin(s.q, qd, j))
@@ -53,7 +53,7 @@ def test_angular_motion():
 def test_linear_motion():
     """(39), (40), (42): the accelerations of o_j, r_j and p_i for i < j, while k < j move."""
     for s in bodies():
-        for k, j in [(k, j) for k, j in s.pairs if k < j]:
+        for k, j in s.inner:
             qd, (u_k, u_j) = two_speeds(s, k, j), s.at.u[[k, j]]
             K_k, K_j, arm, a, b = s.Ks[k], s.Ks[j], s.r[j] - s.at.o[j], qd[k], qd[j]
             s_j = K_k * cross(u_k, cross(u_k, s.at.o[j] - s.at.o[k])) * a * a
@@ -104,7 +104,7 @@ def test_inertia_torque():
     In our copy the first line has no x. The truth is the rate of angular momentum.
     """
     for s in bodies():
-        for k, j in [(k, j) for k, j in s.pairs if k < j]:
+        for k, j in s.inner:
             J, u_k, u_j = s.J[j], s.Ks[k] * s.at.u[k], s.Ks[j] * s.at.u[j]
             a, b = s.qd[k], s.qd[j]
             w, alpha = u_k * a + u_j * b, cross(u_k, u_j) * a * b
@@ -133,7 +133,7 @@ def test_bias_coefficients():
     (47) holds for m > j > k, its range in our copy, and for k = j too. (66) is (46) in E_j.
     """
     for s in bodies():
-        for m, j in [(m, j) for m, j in s.pairs if m < j]:
+        for m, j in s.inner:
             u, ph, mh = s.at.u, s.ph[j], s.mh[j]
             lever = cross(u[j], ph - mh * s.at.o[j])
             turning = cross(s.sh[j], cross(ph, u[m])) - s.Jb[j] @ cross(u[j], u[m])

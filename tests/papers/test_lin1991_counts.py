@@ -50,8 +50,16 @@ def taken(counted):
     return counted.mul, counted.add + counted.double
 
 
-def by_method(name, n, quantity="mass_matrix", part=None):
-    return taken(count(Chain.random(n), quantity, name, stage=part))
+def on_numbers(function):
+    """(M, A) of a function of a number known at run time."""
+    tally = Tally()
+    function(Counted(tally))
+    return tally.counters[""]["mul"], tally.counters[""]["add"]
+
+
+def by_method(name, n, quantity="mass_matrix"):
+    """(M, A) of a method, for n joints."""
+    return taken(count(Chain.random(n), quantity, name))
 
 
 def run(function, n):
@@ -212,11 +220,6 @@ def test_rotations():
     method. That is R J R^T and R v without the factors: composite body 1 is not carried to E_0.
     """
 
-    def cost(made):
-        tally = Tally()
-        made(Counted(tally))
-        return tally.counters[""]["mul"], tally.counters[""]["add"]
-
     def plain(x):  # R v, with R_13 = 0
         R = [[x, x, 0], [x, x, x], [x, x, x]]
         return [row[0] * x + row[1] * x + row[2] * x for row in R]
@@ -228,26 +231,21 @@ def test_rotations():
         for row in (R[0], R[0], R[0], R[1], R[1], R[2]):
             _ = row[0] * x + row[1] * x + row[2] * x
 
-    assert cost(lambda x: Rotation(x, x, x, x).down(Vector(x, x, x))) == (8, 4)
-    assert cost(plain) == (8, 5)
-    assert cost(lambda x: (plain(x), similar(x))) == (45, 28)
+    assert on_numbers(lambda x: Rotation(x, x, x, x).down(Vector(x, x, x))) == (8, 4)
+    assert on_numbers(plain) == (8, 5)
+    assert on_numbers(lambda x: (plain(x), similar(x))) == (45, 28)
 
 
 def test_half_traces():
     """After (23): J-bar saves additions, 6M per dyad for 6M3A; note b: 3M3A for a product."""
 
-    def cost(made):
-        tally = Tally()
-        made(Vector(*[Counted(tally)] * 3))
-        return tally.counters[""]["mul"], tally.counters[""]["add"]
-
-    def skews(v):  # the upper half of [v x][v x] as a product of matrices
-        a = [[0, -v.z, v.y], [v.z, 0, -v.x], [-v.y, v.x, 0]]
+    def skews(x):  # the upper half of [v x][v x] as a product of matrices
+        a = [[0, -x, x], [x, 0, -x], [-x, x, 0]]
         return [sum(a[i][k] * a[k][j] for k in range(3)) for i in range(3) for j in range(i + 1)]
 
-    assert cost(lambda v: lin1991.dyad(v, v)) == (6, 0)
-    assert cost(lambda v: steiner(v, v)) == (6, 3)
-    assert cost(skews) == (6 + 3, 0 + 3)
+    assert on_numbers(lambda x: lin1991.dyad(Vector(x, x, x), Vector(x, x, x))) == (6, 0)
+    assert on_numbers(lambda x: steiner(Vector(x, x, x), Vector(x, x, x))) == (6, 3)
+    assert on_numbers(skews) == (6 + 3, 0 + 3)
 
 
 def around(arm, q, k):
