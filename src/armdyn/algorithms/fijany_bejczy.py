@@ -3,10 +3,11 @@
 [lin1991], Appendix, (A10) to (A15), after [fijany1990]. Joints count from 0; r is the first
 revolute joint. The axes x, y, z of every frame are expressed in E_k, so that a force passes from
 joint to joint without a rotation; ``ch[j]`` and ``Jh[j]`` are c-hat_j and J-hat_j in E_j. The
-authors take k = 2 in their first paper, whose count Table I has, and k = n in their second.
+authors take k = 2 in their first paper, which Table I counts, and k = n in their second. By our
+count k = 3 takes 2M3A less than k = 2.
 
-As the paper asks, the terms of prismatic joints in (A10) and (A11) are there; in (A14), t_jj is
-rotated as f is.
+The terms of prismatic joints in (A10) and (A11) are included. (A14) is f^<k> = -R f_E^<j> here, and
+t_jj^<k> = -R t_E^<j>; our copy of the paper has f_E^<k>, and t_jj = t_E.
 """
 
 from __future__ import annotations
@@ -25,8 +26,8 @@ Axes = tuple[Vector, Vector, Vector]
 def mass_matrix(arm: Arm, q: Sequence[Scalar]) -> list[Row]:
     """H(q), shape (n, n), by (A12) and (A13), with k = n.
 
-    All revolute, n >= 3, 4.5n^2+92.5n-179 M, 4n^2+62n-124 A, 3n-6 D. The paper charges more and
-    prints no break-down; here a shift takes 6M3A, and c-hat_1, which H does not need, nothing.
+    All revolute, n >= 3, 4.5n^2+92.5n-179 M, 4n^2+62n-124 A, 3n-6 D. The paper prints no count of
+    its lines. Here a shift takes 6M3A, and c-hat_1 is not computed, because H does not need it.
     """
     R = arm.rotations(q)
     return in_one_frame(arm, R, q, axes(R))
@@ -35,8 +36,8 @@ def mass_matrix(arm: Arm, q: Sequence[Scalar]) -> list[Row]:
 def mass_matrix_in_second(arm: Arm, q: Sequence[Scalar]) -> list[Row]:
     """H(q), shape (n, n), by (A12) and (A13), with k = 2.
 
-    All revolute, n >= 4, 4.5n^2+90.5n-201 M, 4n^2+61n-135 A, 3n-6 D. Table I charges
-    4.5n^2+115.5n-175 M, 4n^2+88n-134 A for it and prints no break-down.
+    All revolute, n >= 4, 4.5n^2+90.5n-201 M, 4n^2+61n-135 A, 3n-6 D. Table I prints
+    4.5n^2+115.5n-175 M, 4n^2+88n-134 A.
     """
     R = arm.rotations(q)
     return in_one_frame(arm, R, q, axes_in_second(R))

@@ -6,11 +6,15 @@ is u_m^<j>, the vector u_m in the axes of E_j, and so for sh (s-hat), zh (zeta-h
 ``s[j]``, ``p[j]``, ``ph[j]`` (p-hat), ``Jb[j]`` (J-bar), ``e[j]`` and ``A[j]`` are given in E_j; mh
 is m-hat.
 
-Departures from the print. The origin of E_1 is the point of reference for a prismatic first joint
-too, so that R_1 enters through gravity alone. What the initialisation prepares is made of
-constants and written where it is used. Slips put right: the braces of (65) are
-K*_m K_j {(u x p-hat)_z - m-hat s-hat_z}; in (67) the second factor is K_m; the initialisation has
-eta_j = -m-hat_j (g^<j>)_z; the range of (47) is m > j >= k.
+Two things differ from Fig. 3. The origin of E_1 is the reference point for a prismatic first joint
+too, so that R_1 enters through gravity alone. Constants of the initialization are written where
+they are used. Our copy of the paper is machine-read. In four places this file differs from it:
+
+- (65): K*_m K_j {(u x p-hat)_z - m-hat s-hat_z}; our copy has no braces.
+- (67): K_m; our copy has K_j.
+- Fig. 3, initialization: eta_j = -m-hat_j (g^<j>)_z; our copy has m-hat_j (g^<j>)_x.
+- Fig. 3: the block on H_mj, d_mj, eta_m and the first lines on zeta is not in our copy. It is
+  rebuilt from (62) to (67) and (56).
 """
 
 from __future__ import annotations
@@ -54,7 +58,7 @@ class Bodies(NamedTuple):
 def mass_matrix(arm: Arm, q: Sequence[Scalar]) -> list[Row]:
     """H(q), shape (n, n): Fig. 3 without the boxed terms.
 
-    All revolute 10.5n^2+38.5n-85 M, 6n^2+39n-70 A, as Table I has it.
+    All revolute 10.5n^2+38.5n-85 M, 6n^2+39n-70 A, as in Table I.
     """
     R = arm.rotations(q)
     body = composite_bodies(arm, R, q)
@@ -66,9 +70,9 @@ def mass_matrix_and_bias(
 ) -> tuple[list[Row], Row]:
     """H(q), shape (n, n), and b(q, qd), shape (n,): the whole of Fig. 3.
 
-    All revolute 23n^2+40n-85 M, 15n^2+40n-73 A, 1 D. The paper's 23n^2+44n-82 M, 15n^2+40n-70 A
-    include 4n M for the entries of the R_i; its other 3M3A presumably sit in the lines before
-    the loop on zeta_j, which our copy of Fig. 3 lacks.
+    All revolute 23n^2+40n-85 M, 15n^2+40n-73 A, 1 D. The paper prints 23n^2+44n-82 M,
+    15n^2+40n-70 A, which includes 4n M for the entries of the R_i. The other 3M3A may belong to
+    lines that our copy of Fig. 3 lacks.
     """
     R = arm.rotations(q)
     body = composite_bodies(arm, R, q)
@@ -93,6 +97,7 @@ def gravity(arm: Arm, q: Sequence[Scalar]) -> Row:
 def christoffel(arm: Arm, q: Sequence[Scalar]) -> list[list[Row]]:
     """D_mkj(q), shape (n, n, n), by (45), (47) and the symmetries (32) to (34).
 
+    (47) is used for m > j >= k; our copy states it for m > j > k.
     All revolute n^3+12n^2+34n-95 M, 2/3n^3+7n^2+106/3n-80 A.
     """
     n = arm.n

@@ -4,8 +4,11 @@
 from 0; r is the first revolute joint (N_JR). ``u[m, j]`` is u_m^<j>, ``sh[m, j]`` is
 u_m x (the way from E_m to E_j) in E_j; ``ch[j]`` and ``Jh[j]`` (c-hat, J-hat) are given in E_j.
 
-Slips of Fig. A1 put right: e_j is made of c-hat_j; the z components of s-hat and u stand in
-m-hat s-hat_z and m-hat u_z; the prismatic term of the (3, 3) line is m-hat (s_x^2 + s_y^2).
+Our copy of the paper is machine-read. In three places of Fig. A1 this file follows (A1) and (A8):
+
+- e_j is made of c-hat_j; our copy has p-hat_j.
+- m-hat s-hat_z and m-hat u_z; our copy has the x components.
+- The prismatic term of the (3, 3) line is m-hat (s_x^2 + s_y^2); our copy has z for x.
 """
 
 from __future__ import annotations
@@ -29,7 +32,7 @@ from armdyn.spatial import Rotation, Scalar, Symmetric, Vector, steiner
 def mass_matrix(arm: Arm, q: Sequence[Scalar]) -> list[Row]:
     """H(q), shape (n, n): Fig. A1, with (A1).
 
-    All revolute 13.5n^2+22.5n-68 M, 9n^2+23n-58 A, 3n-6 D: Table I, which doubles by adding.
+    All revolute 13.5n^2+22.5n-68 M, 9n^2+23n-58 A, 3n-6 D, as in Table I with D = 1 A.
     """
     R, s, mh = arm.rotations(q), arm.shifts(q), composite_masses(arm)
     u, sh = axes(arm, R, s)

@@ -1,10 +1,10 @@
 """Walker and Orin: composite bodies about their centres of mass.
 
-[lin1991] counts it in Table I (after [walker1982]) without describing it. Here it stands in the
-normal driving-axis frames: a unit acceleration of joint j alone gives the composite body outside
-it a force f and a torque t about the joint, which are carried inward frame by frame. Joints count
-from 0; c[i] is the composite's centre of mass from the origin of E_i, E[i] its tensor about that
-centre, both in E_i; M is its mass. R v is factored, 8M4A.
+The method is that of [walker1982]; [lin1991] counts it in Table I and does not describe its lines.
+The frames are normal driving-axis frames. A unit acceleration of joint j alone needs a force f and
+a torque t about the joint, to move the composite body outside it. Both are carried inward frame by
+frame. Joints count from 0; c[i] is the composite's centre of mass from the origin of E_i, E[i] its
+tensor about that centre, both in E_i; M is its mass. R v is factored, 8M4A.
 """
 
 from __future__ import annotations
@@ -20,8 +20,9 @@ from armdyn.spatial import Rotation, Scalar, Symmetric, Vector, steiner
 def mass_matrix(arm: Arm, q: Sequence[Scalar]) -> list[Row]:
     """H(q), shape (n, n), column by column.
 
-    All revolute 11n^2+50n-61 M, 7n^2+42n-49 A; the paper charges 11n^2+53n-74 M, 8n^2+52n-62 A,
-    with R v at 8M5A.
+    All revolute 11n^2+50n-61 M, 7n^2+42n-49 A. Table I prints 11n^2+53n-74 M, 8n^2+52n-62 A; its
+    terms in n^2 are ours with R v at 8M5A. Its note b says that the row is that of reference 13,
+    less 2(3M+3A)(n-1) for the use of (21).
     """
     n, R, s, M = arm.n, arm.rotations(q), arm.shifts(q), composite_masses(arm)
     c, E = composites(arm, R, s, M)

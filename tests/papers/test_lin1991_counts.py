@@ -1,0 +1,294 @@
+"""Lin 1991: its tables and its claims about costs.
+
+Counts are of kind "literal", all joints revolute; R_i are given, and a doubling is an addition.
+"""
+
+import numpy as np
+
+from armdyn import Chain
+from armdyn.algorithms import fijany_bejczy, lin1991
+from armdyn.algorithms.stages import stage
+from armdyn.counting import count, count_stage
+from armdyn.counting.polynomial import Polynomial
+from armdyn.counting.scalars import Counted, Tally
+from armdyn.spatial import ZERO, Rotation, Vector, steiner
+
+SIZES = range(2, 9)
+TABLE_I = {  # as printed: M, A
+    "Walker and Orin": ("11n^2+53n-74", "8n^2+52n-62"),
+    "Renaud": ("13.5n^2+22.5n-68", "9n^2+26n-64"),
+    "Lin, reference 13": ("7/6n^3+16.5n^2-107/3n+19", "n^3+13.5n^2-28.5n+14"),
+    "Fijany and Bejczy": ("4.5n^2+115.5n-175", "4n^2+88n-134"),
+    "Present": ("10.5n^2+38.5n-85", "6n^2+39n-70"),
+}
+TABLE_II = {
+    "Khalil and Kleinfinger": ("101n-129", "90n-118"),
+    "Balafoutis et al.": ("93n-69", "81n-66"),
+    "Present": ("12.5n^2+5.5n+3", "9n^2+n"),
+}
+
+
+def at(n, *polynomials):
+    """The values of printed polynomials."""
+    return tuple(Polynomial.parse(text)(n) for text in polynomials)
+
+
+def assert_cells(table, cells):
+    """Assert that printed cells, n = 2 to 8, are those of the printed polynomials."""
+    for (name, polynomials), printed in zip(table.items(), cells, strict=True):
+        for polynomial, row in zip(polynomials, printed, strict=True):
+            assert [Polynomial.parse(polynomial)(n) for n in SIZES] == row, name
+
+
+def fewest(table, n):
+    """The line with the fewest operations, M and A together."""
+    return min(table, key=lambda name: sum(at(n, *table[name])))
+
+
+def taken(counted):
+    """(M, A) of a count."""
+    return counted.mul, counted.add + counted.double
+
+
+def on_numbers(function):
+    """(M, A) of a function of a number known at run time."""
+    tally = Tally()
+    function(Counted(tally))
+    return tally.counters[""]["mul"], tally.counters[""]["add"]
+
+
+def by_method(name, n, quantity="mass_matrix"):
+    """(M, A) of a method, for n joints."""
+    return taken(count(Chain.random(n), quantity, name))
+
+
+def run(function, n):
+    """(M, A) of a function of (arm, q, qd), for n joints."""
+    whole = stage("whole")(function)
+
+    def discard(arm, q, qd):
+        whole(arm, q, qd)
+        return []
+
+    return taken(count_stage(Chain.random(n), discard, "whole"))
+
+
+def test_table_i():
+    """Table I: the printed cells are those of the printed polynomials."""
+    walker = [76, 184, 314, 466, 640, 836, 1054], [74, 166, 274, 398, 538, 694, 866]
+    renaud = [31, 121, 238, 382, 553, 751, 976], [24, 95, 184, 291, 416, 559, 720]
+    lin = [23, 92, 215, 399, 651, 978, 1387], [19, 77, 180, 334, 545, 819, 1162]
+    fijany = [74, 212, 359, 515, 680, 854, 1037], [58, 166, 282, 406, 538, 678, 826]
+    present = [34, 125, 237, 370, 524, 699, 895], [32, 101, 182, 275, 380, 497, 626]
+    assert_cells(TABLE_I, [walker, renaud, lin, fijany, present])
+
+
+def test_table_i_present_and_renaud():
+    """Table I: our count of "Present" and of "Renaud" is the printed one, for every n."""
+    for n in SIZES:
+        assert by_method("lin1991", n) == at(n, "10.5n^2+38.5n-85", "6n^2+39n-70")
+        assert by_method("renaud", n) == at(n, "13.5n^2+22.5n-68", "9n^2+26n-64")
+
+
+def test_table_i_walker_orin():
+    """Table I, Walker and Orin: ours takes 11n^2+50n-61 M, 7n^2+42n-49 A, with R v at 8M4A.
+
+    At 8M5A, n(n - 1) rotations take 1A more each; then the terms in n^2 are the printed ones.
+    """
+    for n in SIZES:
+        M, A = by_method("walker-orin", n)
+        assert (M, A) == at(n, "11n^2+50n-61", "7n^2+42n-49")
+        printed = at(n, *TABLE_I["Walker and Orin"])
+        assert printed == (M + 3 * n - 13, A + n * (n - 1) + 11 * n - 13)
+
+
+def frames_in(R, k):
+    """The axes of E_1, ..., E_n in E_k; k counts from 0."""
+    own = x, y, z = Vector(1, 0, 0), Vector(0, 1, 0), Vector(0, 0, 1)
+    inward, outward = [], []
+    for i in reversed(range(1, k + 1)):
+        x, t = R[i].C * x - R[i].S * y, R[i].S * x + R[i].C * y
+        y, z = R[i].Cb * t - R[i].Sb * z, R[i].Sb * t + R[i].Cb * z
+        inward.append((x, y, z))
+    x, y, z = own
+    for i in range(k + 1, len(R)):
+        t, z = R[i].Cb * y + R[i].Sb * z, R[i].Cb * z - R[i].Sb * y
+        x, y = R[i].C * x + R[i].S * t, R[i].C * t - R[i].S * x
+        outward.append((x, y, z))
+    return [*inward[::-1], own, *outward]
+
+
+def test_frames_of_fijany_bejczy():
+    """Appendix, frame k of Fijany and Bejczy: by our count k = 3 takes fewest operations.
+
+    k = 2 takes 2M 3A more, k = n (2n+24)M (n+14)A, and only k = 1 takes more than k = n. Each
+    takes less than Table I prints, and k = 2 less than our counts of Renaud's and of the present.
+    """
+
+    def method(arm, q, k):
+        R = arm.rotations(q)
+        return fijany_bejczy.in_one_frame(arm, R, q, frames_in(R, k - 1))
+
+    for n in range(6, 9):
+        costs = {k: run(lambda arm, q, _, k=k: method(arm, q, k), n) for k in range(1, n + 1)}
+        assert costs[2] == at(n, "4.5n^2+90.5n-201", "4n^2+64n-141")
+        assert costs[n] == at(n, "4.5n^2+92.5n-179", "4n^2+65n-130")
+        assert costs[n] == by_method("fijany-bejczy", n)
+        assert max(costs.values()) < at(n, *TABLE_I["Fijany and Bejczy"])
+        assert sum(costs[2]) < min(sum(by_method(name, n)) for name in ("renaud", "lin1991"))
+        ranks = sorted(costs, key=lambda k: sum(costs[k]))
+        assert ranks[0] == 3 and ranks[-2:] == [n, 1]
+        assert [a - b for a, b in zip(costs[2], costs[3], strict=True)] == [2, 3]
+        assert [a - b for a, b in zip(costs[n], costs[3], strict=True)] == [24 + 2 * n, 14 + n]
+
+
+def test_table_ii():
+    """Table II: the printed cells are those of the printed polynomials."""
+    khalil = [73, 174, 275, 376, 477, 578, 679], [62, 152, 242, 332, 422, 512, 602]
+    balafoutis = [117, 210, 303, 396, 489, 582, 675], [96, 177, 258, 339, 420, 501, 582]
+    present = [64, 132, 225, 343, 486, 654, 847], [38, 84, 148, 230, 330, 448, 584]
+    assert_cells(TABLE_II, [khalil, balafoutis, present])
+
+
+def test_bias_and_inertia_matrix():
+    """Text: H and b take 23n^2+44n-82 M, 15n^2+40n-70 A, the sum of the lines of both tables.
+
+    With 4M per joint for the entries of R_i, our count is 3M 3A less, without the doubling 2 qd_1.
+    """
+    for n in SIZES:
+        both = at(n, "23n^2+44n-82", "15n^2+40n-70")
+        lines = zip(at(n, *TABLE_I["Present"]), at(n, *TABLE_II["Present"]), strict=True)
+        assert both == tuple(H + b for H, b in lines)
+        M, A = by_method("lin1991", n, ("mass_matrix", "bias"))
+        assert (M + 4 * n + 3, A - 1 + 3) == both
+
+
+def test_most_efficient():
+    """Abstract: most efficient for five or more joints: fewest M and A together, to n = 14.
+
+    The text before: for four or fewer joints that of reference 13. By Table I's polynomials.
+    """
+    for n in range(2, 40):
+        best = fewest(TABLE_I, n)
+        assert (best == "Present") == (5 <= n <= 14)
+        assert (best == "Lin, reference 13") == (n <= 4)
+
+
+def test_two_other_types():
+    """Abstract: fewer operations than Walker and Orin's, and from n = 4 on than Renaud's.
+
+    Conclusion: the coefficients of n^2 are reduced, here to 10.5/13.5 of Renaud's at most.
+    """
+    for n in range(2, 40):
+        present, walker, renaud = (
+            sum(at(n, *TABLE_I[name])) for name in ("Present", "Walker and Orin", "Renaud")
+        )
+        assert present < walker
+        assert (present < renaud) == (n >= 4)
+    squares = {
+        name: [Polynomial.parse(text).coefficients[2] for text in line]
+        for name, line in TABLE_I.items()
+    }
+    assert squares["Present"] == [10.5, 6]
+    assert squares["Walker and Orin"] == [11, 8] and squares["Renaud"] == [13.5, 9]
+
+
+def test_fijany_bejczy_and_renaud():
+    """Introduction: Fijany and Bejczy's is not more efficient than Renaud's; it holds to n = 9."""
+    for n in range(2, 40):
+        other, renaud = (sum(at(n, *TABLE_I[name])) for name in ("Fijany and Bejczy", "Renaud"))
+        assert (other >= renaud) == (n <= 9)
+
+
+def test_bias_of_six_joints():
+    """Abstract: fewer operations for b than both Newton-Euler recursions, to six joints."""
+    for n in range(2, 40):
+        assert (fewest(TABLE_II, n) == "Present") == (n <= 6)
+
+
+def test_parallel_computation():
+    """Conclusion: it can be applied; the longest chain of operations in our programs, n = 6."""
+    longest = {"lin1991": 66, "walker-orin": 48, "renaud": 44, "fijany-bejczy": 44}
+    for method, operations in longest.items():
+        assert count(Chain.random(6), "mass_matrix", method, kind="depth") == operations
+
+
+def test_rotations():
+    """Text: R v takes 8M4A instead of 8M5A, because entries of R have common factors.
+
+    Section Algorithm: frames with z along the joint axis save 45M 28A for Walker and Orin's
+    method. That is R J R^T and R v without the factors: composite body 1 is not carried to E_0.
+    """
+
+    def plain(x):  # R v, with R_13 = 0
+        R = [[x, x, 0], [x, x, x], [x, x, x]]
+        return [row[0] * x + row[1] * x + row[2] * x for row in R]
+
+    def similar(x):  # B = R J without B_13, then half of B R^T
+        R, J = [[x, x, 0], [x, x, x], [x, x, x]], [[x] * 3] * 3
+        for i, k in {*np.ndindex(3, 3)} - {(0, 2)}:
+            _ = R[i][0] * J[0][k] + R[i][1] * J[1][k] + R[i][2] * J[2][k]
+        for row in (R[0], R[0], R[0], R[1], R[1], R[2]):
+            _ = row[0] * x + row[1] * x + row[2] * x
+
+    assert on_numbers(lambda x: Rotation(x, x, x, x).down(Vector(x, x, x))) == (8, 4)
+    assert on_numbers(plain) == (8, 5)
+    assert on_numbers(lambda x: (plain(x), similar(x))) == (45, 28)
+
+
+def test_half_traces():
+    """After (23): J-bar saves additions, 6M per dyad for 6M3A; note b: 3M3A for a product."""
+
+    def skews(x):  # the upper half of [v x][v x] as a product of matrices
+        a = [[0, -x, x], [x, 0, -x], [-x, x, 0]]
+        return [sum(a[i][k] * a[k][j] for k in range(3)) for i in range(3) for j in range(i + 1)]
+
+    assert on_numbers(lambda x: lin1991.dyad(Vector(x, x, x), Vector(x, x, x))) == (6, 0)
+    assert on_numbers(lambda x: steiner(Vector(x, x, x), Vector(x, x, x))) == (6, 3)
+    assert on_numbers(skews) == (6 + 3, 0 + 3)
+
+
+def around(arm, q, k):
+    """H with all points seen from the origin of E_k, by the lines of Fig. 3; k counts from 0."""
+    R, step, mh, n = arm.rotations(q), arm.shifts(q), lin1991.composite_masses(arm), arm.n
+    s = {k: ZERO}
+    for i in range(k + 1, n):
+        if i == k + 1:
+            s[i] = Vector(arm.b[i] * R[i].C, -arm.b[i] * R[i].S, arm.extensions(q)[i])
+        else:
+            s[i] = R[i].down(s[i - 1] + step[i])
+    for i in reversed(range(k)):
+        s[i] = R[i + 1].up(s[i + 1]) - step[i + 1] if i + 1 < k else -step[i + 1]
+    p = {i: s[i] + arm.com[i] for i in range(n)}
+    u, sh = lin1991.axes(arm, R, s)
+    mp = lin1991.link_moments(arm, p)
+    ph, Jb = lin1991.first_moments(R, mp), lin1991.inertia_tensors(arm, R, mp, p)
+    A, e = lin1991.outer_products(arm, sh, ph, Jb), lin1991.levers(arm, mh, ph, s)
+    body = lin1991.Bodies(0, mh, u, sh, p, mp, ph, Jb, e, A)
+    J_33 = lin1991.polar_moment(arm, R, body)
+    H = lin1991.inertia_matrix(arm, body, J_33)
+    if k > 0:  # joint 1 turns about an axis beside the point
+        ph[0], v = mp[0] + R[1].up(ph[1]), lin1991.across(s[0])
+        e[0] = Vector(-ph[0].y - mh[0] * v.x, ph[0].x - mh[0] * v.y, 0)
+        H[0][0] = J_33 + lin1991.across(v) @ ph[0] - v @ e[0]
+    return H
+
+
+def test_body_fixed_reference_points():
+    """Conclusion: from the origin of E_k in place of E_1, H takes more for k > 3.
+
+    The paper says this of any body-fixed frame and does not describe what it tried. By the rules
+    of Fig. 3, E_2 takes 3M 5A less, and E_3 3M more and 3A less.
+    """
+    for n in range(5, 9):
+        M, A = by_method("lin1991", n)
+        chain, q = Chain.random(n), np.linspace(-1, 2, n).tolist()
+        truth = lin1991.mass_matrix(chain.on(float), q)
+        for k in range(1, n + 1):
+            np.testing.assert_allclose(around(chain.on(float), q, k - 1), truth, atol=1e-11)
+            more = {1: (0, 0), 2: (-3, -5), 3: (3, -3)}.get(k)
+            m, a = run(lambda arm, q, _, k=k: around(arm, q, k - 1), n)
+            if more:
+                assert (m - M, a - A) == more
+            else:
+                assert m >= M + 13 and a >= A + 3
