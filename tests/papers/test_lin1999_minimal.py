@@ -162,7 +162,7 @@ def test_c1_to_c3():
                 Us[i] = Us[i] - skew(b) @ skew(R @ k[o]) - skew(R @ k[o]) @ skew(b)
         return k, Us
 
-    for s in arms():
+    for s in filter(lambda s: s.n < 5, arms()):
         units = [constants(s, e.reshape(s.n, 10)) for e in np.eye(10 * s.n)]
         k = np.array([unit[0] for unit in units])
         sixes = np.array([[six(J) for J in unit[1]] for unit in units])
