@@ -183,34 +183,6 @@ def test_19():
     assert worst(lambda s, j, i: element(s, j, i, True)) > 1e-3  # J-hat_i^<i>, as our copy has it
 
 
-def test_20():
-    """(20), Formulation 2: the same in E_i."""
-
-    def element(s: Composite, j: int, i: int) -> float:
-        (x, y, z), J, c, m = s.turned(j, i) @ s.far(j, i), s.Jh(i), s.ch(i), s.mh[i]
-        u = s.turned(j, i) @ U
-        lever = [-c[0] * z, -c[1] * z, c[0] * x + c[1] * y]
-        D = s.Ks[j] * s.Ks[i] * u @ (J[:, 2] + lever) + s.K[j] * s.Ks[i] * u @ cross(U, c)
-        D += s.Ks[j] * s.K[i] * u @ np.array([m * y + c[1], -m * x - c[0], 0])
-        return float(D + s.K[j] * s.K[i] * m * u[2])
-
-    assert worst(element) < HOLDS
-
-
-def test_21():
-    """(21), Formulation 3: the same by s-hat = u_j x s."""
-
-    def element(s: Composite, j: int, i: int) -> float:
-        u, c, m = s.turned(j, i) @ U, s.ch(i), s.mh[i]
-        sh = cross(u, s.turned(j, i) @ s.far(j, i))
-        D = s.Ks[j] * s.Ks[i] * (u @ (s.Jh(i) @ U) + sh @ cross(U, c))
-        D += s.K[j] * s.Ks[i] * u @ cross(U, c)
-        D += s.Ks[j] * s.K[i] * (m * U @ sh + u @ cross(c, U))
-        return float(D + s.K[j] * s.K[i] * m * u @ U)
-
-    assert worst(element) < HOLDS
-
-
 def test_table_1():
     """Table I: Formulation 1 with its zeros and constants; f_{i-1,i} by K*_i."""
 
@@ -238,8 +210,8 @@ def test_table_1():
     assert every(columns) < HOLDS
 
 
-def test_table_2():
-    """Table II: Formulation 2 by u_j and s_j, carried outward from E_j to E_i."""
+def test_20_and_table_2():
+    """(20), Table II: Formulation 2, with u_j and s_j carried outward from E_j to E_i."""
 
     def columns(s: Composite) -> Iterator[tuple[int, int, float]]:
         for j in range(s.n):
@@ -263,8 +235,8 @@ def test_table_2():
     assert every(columns) < HOLDS
 
 
-def test_table_3():
-    """Table III: Formulation 3; its K*_j K_i term is m-hat s-hat_z - u.[-c_y, c_x, 0]."""
+def test_21_and_table_3():
+    """(21), Table III: Formulation 3; as in (21), its K*_j K_i term takes u.[-c_y, c_x, 0] off."""
 
     def columns(s: Composite, sign: int) -> Iterator[tuple[int, int, float]]:
         for j in range(s.n):
