@@ -332,7 +332,7 @@ def test_table_8():
 
 
 def test_our_methods():
-    """Ours: what our methods take more than Tables VI and VII, counted by running them."""
+    """Ours: our methods beside Tables VI and VII, counted by running them."""
     more = {
         (1, 1): ("0", "0"),
         (1, 2): ("2n-2", "0"),

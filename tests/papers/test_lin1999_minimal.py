@@ -60,8 +60,8 @@ class Split(Composite):
     def felt(self) -> Array:
         """A basis of the parameters that the energy shows, shape (rank, 10 n).
 
-        The torques do not depend on the rest: kinetic energy without them is the same, and
-        potential energy but for a constant.
+        The rest changes neither the kinetic energy nor, except by a constant, the potential one,
+        and so no torque.
         """
         rng = np.random.default_rng(0)
         energies = [self.energies(*rng.uniform(-2, 2, (2, self.n))) for _ in range(25 * self.n)]
@@ -217,7 +217,7 @@ def test_minimality_without_gravity():
 
 
 def test_22_to_26():
-    """(22) to (26): l_i and V_i, what varies of the first moment and of the tensor."""
+    """(22) to (26): l_i and V_i, the parts of first moment and tensor that vary."""
     for s in arms():
         assert error(s.ch(s.n - 1), s.k(s.n - 1)) < HOLDS
         assert error(s.Jh(s.n - 1), s.U(s.n - 1)) < HOLDS
