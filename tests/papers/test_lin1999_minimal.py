@@ -1,8 +1,9 @@
 """Lin and Fang 1999, sections 3 and 4 and Appendix C: minimal parameters and Table VII.
 
-k_i and U_i are the library's; (C1) to (C3) and Theorem 1 are compared with the parameters that the
-energy shows, and all else with c-hat_i - k_i and J-hat_i - U_i. Joint r is the first revolute
-joint, joint s the first revolute one not parallel to it; both count from 0, n for none.
+k_i and U_i are the library's. The tests compare them with (C1) to (C3), their sums with l_i and V_i
+of (24) to (26) with the composite bodies, and the parameters of Theorem 1 with those that the
+energy shows. Joint r is the first revolute joint, joint s the first revolute one not parallel to
+it; both count from 0, n for none.
 """
 
 from functools import cache, cached_property
