@@ -1,9 +1,10 @@
 """Composites in link frames, columns in the base: the cheap halves of CRBA and of GDAHJ.
 
-Ours, for what [safeea2018] names as future work. Composite i is summed in link frames, as in the
-composite-rigid-body algorithm; the force f and moment mu that accelerate it along joint i are
-turned to base axes once, as L = mu + p x f about the base's origin, so that an element of the mass
-matrix is two dot products. k_i and p_i are axis and origin of joint i. Joints count from 0.
+This method is ours: [safeea2018] names fewer O(n) operations of GDAHJ as future work. Composite i
+is summed in link frames, as in the composite-rigid-body algorithm. The force f and moment mu that
+accelerate it along joint i are turned to base axes once, as L = mu + p x f about the base's origin.
+An element of the mass matrix is then two dot products. k_i and p_i are axis and origin of joint i.
+Joints count from 0.
 """
 
 from __future__ import annotations

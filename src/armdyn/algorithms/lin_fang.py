@@ -83,8 +83,9 @@ def column_1(
 ) -> Row:
     """D_ji for j <= i by Table I. f_{i-1,i} is constant for a translational joint.
 
-    By s_1^<2> the table spares f_{1,i}. So does s here for all joints up to the shoulder, whose
-    axes meet in one point: t is taken about that, and f is not carried further.
+    With s_1^<2> the table does not need f_{1,i}. Here, and not in the table, s does the same for
+    all joints up to the shoulder, whose axes meet in one point: t is taken about that point, and f
+    is not carried further.
     """
     revolute, D, shoulder = arm.revolute, [0] * (i + 1), arm.shoulder
     f, t = body_wrench(arm, body, i)
@@ -122,7 +123,10 @@ def formulation_2(arm: Arm, q: Sequence[Scalar]) -> list[Row]:
 
 @stage("matrix")
 def table_2(arm: Arm, R: Sequence[Rotation], d: Sequence[Scalar], body: Composites) -> list[Row]:
-    """Table II. It leaves out the two products of s_j^<j+1> when it counts."""
+    """Table II.
+
+    The two products of s_j^<j+1> in (1) count here; no line of the table charges them.
+    """
     columns = diagonal(arm, body)
     for j in range(arm.n):
         for i, u, s in outward(arm, R, d, j):
@@ -155,8 +159,8 @@ def formulation_3(arm: Arm, q: Sequence[Scalar]) -> list[Row]:
 def table_3(arm: Arm, R: Sequence[Rotation], d: Sequence[Scalar], body: Composites) -> list[Row]:
     """Table III.
 
-    Its K*_j K_i term reads mh sh_z - u.[-c_y, c_x, 0], where the print has a plus; the bracket of
-    its K*_j K*_i term is the scalar [-c_y, c_x, 0].sh.
+    The K*_j K_i term is mh sh_z - u.[-c_y, c_x, 0], as in (21). The bracket of the K*_j K*_i term
+    is the scalar [-c_y, c_x, 0].sh.
     """
     columns = diagonal(arm, body)
     for j in range(arm.n):
@@ -182,7 +186,11 @@ def formulation_4(arm: Arm, q: Sequence[Scalar]) -> list[Row]:
 
 @stage("matrix")
 def table_4(arm: Arm, R: Sequence[Rotation], d: Sequence[Scalar], body: Composites) -> list[Row]:
-    """Table IV. u_i^<n> is the third column of the rotation from E_i to E_n; the table forms it."""
+    """Table IV.
+
+    u_i^<n> is the third column of the rotation from E_i to E_n, so it takes no operation here; the
+    table charges 8M4A.
+    """
     revolute, columns = arm.revolute, diagonal(arm, body)
     N = [(Vector(1, 0, 0), Vector(0, 1, 0), Vector(0, 0, 1))]  # from E_i to E_n, row by row
     for i in reversed(range(1, arm.n)):
@@ -207,7 +215,12 @@ def formulation_5(arm: Arm, q: Sequence[Scalar]) -> list[Row]:
 
 @stage("matrix")
 def table_5(arm: Arm, R: Sequence[Rotation], d: Sequence[Scalar], body: Composites) -> list[Row]:
-    """Table V. Its -f x s in t_{i-1,i} belongs to K*_i, as in (B8); its last line reads K_j."""
+    """Table V.
+
+    In t_{i-1,i} the term -f x s belongs to K*_i, as in (B8): a translational joint i takes 4M1A,
+    where the table charges 8M5A. D_ij takes K of joint j, as in (11). The two products of s_1^<2>
+    count here; no line of the table charges them.
+    """
     revolute, columns = arm.revolute, diagonal(arm, body)
     s_1 = offset(arm, R, d, 1)
     for i in range(1, arm.n):
@@ -245,7 +258,7 @@ def symmetric(columns: Sequence[Row]) -> list[Row]:
 
 
 def body_wrench(arm: Arm, body: Composites, i: int) -> tuple[Vector, Vector]:
-    """f_{i,i} and t_{i,i} in E_i: what accelerates composite body i by one unit of joint i."""
+    """f_{i,i} and t_{i,i} in E_i, which accelerate composite body i by one unit of joint i."""
     c = body.ch[i]
     if arm.revolute[i]:
         return Vector(-c.y, c.x, 0), body.J3[i]
@@ -287,7 +300,7 @@ def outward_moments(
 ) -> Iterator[tuple[int, Vector, Vector]]:
     """(i, u_j^<i>, sh_j^<i>) for i = j + 1 to n, with sh_j = u_j x s_j.
 
-    The print of sh_j^<j+1> reads d_i for d_{j+1}, that of sh_j^<k> reads s for sh.
+    sh_j^<j+1> takes d_{j+1}, and sh_j^<k> follows from sh_j^<k-1>.
     """
     u = sh = ZERO
     for i in range(j + 1, arm.n):

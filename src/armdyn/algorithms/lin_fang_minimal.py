@@ -75,12 +75,13 @@ def formulation_2(arm: Arm, q: Sequence[Scalar]) -> list[Row]:
 def table_7(
     arm: Arm, R: Sequence[Rotation], d: Sequence[Scalar]
 ) -> tuple[Composites, list[Scalar]]:
-    """Table VII: ch_i and the third column of Jh_i, of which Jh_33 alone for i < s; and t_r.
+    """Table VII: ch_i, the third column of Jh_i (Jh_33 alone for i < s), and t_r.
 
-    t_r is (t_{i,i}^<r>)_z of (29), the torque t_{i,i} along joint r, for r <= i < s. Departures
-    from the print: V_13 = Y_13 - b (l_i)_z; Y_33 of a translational joint i + 1 < s takes off
-    2 [u_z u_x] l_x and 2 [u_z u_y] l_y; without a joint s the second part begins at the last
-    link, with l and V_33 zero. Its two lines for V_33 are one: for revolute i, u_x is zero.
+    t_r is (t_{i,i}^<r>)_z of (29), the torque t_{i,i} along joint r, for r <= i < s. V_13 is
+    Y_13 - b (l_i)_z, as in (34). Y_33 of a translational joint i + 1 < s takes off
+    2 [u_z u_x] l_x and 2 [u_z u_y] l_y; the table takes them off once, the second with a plus.
+    Without a joint s the second part begins at the last link, with l and V_33 zero. The table's
+    two lines for V_33 are one here: for revolute i, u_x is zero.
     """
     body = bodies(*constants(arm, R))
     Y33 = first_part(arm, R, d, body)
@@ -143,7 +144,7 @@ def second_part(
 
 
 def moment_l(arm: Arm, R: Sequence[Rotation], d: Sequence[Scalar], body: Bodies, i: int) -> Vector:
-    """l_i by (24), from what belongs to i + 1."""
+    """l_i by (24), from the terms of i + 1."""
     m, c, l = body.mh[i + 1], body.ch[i + 1], body.l[i + 1]
     if arm.revolute[i + 1]:
         return R[i + 1].up(Vector(c.x, c.y, l.z))
@@ -151,7 +152,7 @@ def moment_l(arm: Arm, R: Sequence[Rotation], d: Sequence[Scalar], body: Bodies,
 
 
 def tensor_X(arm: Arm, d: Sequence[Scalar], body: Bodies, V: Symmetric, i: int) -> Symmetric:
-    """X, which R_{i+1} turns into E_i in (34) or (35), from what belongs to i + 1."""
+    """X, which R_{i+1} turns into E_i in (34) or (35), from the terms of i + 1."""
     m, c, l = body.mh[i + 1], body.ch[i + 1], body.l[i + 1]
     U, J, d_o = body.U[i + 1], body.J3[i + 1], d[i + 1]
     if arm.revolute[i + 1]:
@@ -243,8 +244,9 @@ def table_1(
 ) -> list[Row]:
     """Table I for i >= s; for i < s by (29) to (31), which need t along joint r alone.
 
-    (30), lost in print: (t_{j,i}^<r>)_z = (t_{j+1,i}^<r>)_z + u_r^<j>.(s_{j+1}^<j> x f_{j,i}^<j>);
-    (31) has (u_r^<j>)_z; a joint j < r slides, and feels f_{j,i} alone.
+    Our copy of the paper does not have (30); here it is
+    (t_{j,i}^<r>)_z = (t_{j+1,i}^<r>)_z + u_r^<j>.(s_{j+1}^<j> x f_{j,i}^<j>). (31) takes
+    (u_r^<j>)_z. A joint j < r slides, and holds f_{j,i} alone.
     """
     r, s, u_r = arm.start
     columns = diagonal(arm, body)
@@ -271,7 +273,7 @@ def table_2(
     body: Composites,
     t_r: Sequence[Scalar],
 ) -> list[Row]:
-    """Table II for i >= s; for i < s by (32), without its delta_i: what that strikes is zero."""
+    """Table II for i >= s; for i < s by (32), without delta_i, which strikes zeros only."""
     _, s, u_r = arm.start
     columns = diagonal(arm, body)
     for j in range(arm.n):
