@@ -430,12 +430,15 @@ def test_orders():
 
 
 def test_previous_algorithm():
-    """Our `kic` for n = 6, beside reference 10's 5995: 9630 literal, 5659 with terms shared."""
-    arm = Chain.random(6, "RRRRRR")
-    for quantities, kind, operations in (
-        ("christoffel", "literal", 9630),
-        ("christoffel", "shared", 4894),
-        (("mass_matrix", "christoffel"), "shared", 5659),
+    """Our counts for n = 6, beside reference 10's 5995: `kic` 9630 literal, 5659 shared with [I*]."""
+    both = ("mass_matrix", "christoffel")
+    for method, quantities, kind, operations in (
+        ("kic", "christoffel", "literal", 9630),
+        ("kic", "christoffel", "shared", 4894),
+        ("kic", both, "shared", 5659),
+        ("kic-augmented", both, "shared", 2341),
+        ("momentum", both, "shared", 1593),
+        ("lin1991", both, "shared", 1435),
     ):
-        found = count(arm, quantities, "kic", kind)
-        assert found.mul + found.add == operations
+        found = count(Chain.random(6, "RRRRRR"), quantities, method, kind)
+        assert found.mul + found.add + found.double == operations
