@@ -355,7 +355,7 @@ def test_identical_models():
         for i, j, k in indices(s.n):
             assert abs(old[i, j, k] + old[i, k, j] - new[i, j, k] - new[i, k, j]) < SMALL
         misses.append(off(new, old))
-    assert max(misses) > CLEAR
+    assert [round(miss, 2) for miss in misses] == [0, 0.09, 0.25]  # for n = 3, 4, 5
 
 
 def test_recursion():
@@ -430,7 +430,7 @@ def test_orders():
 
 
 def test_previous_algorithm():
-    """Our counts for n = 6, beside reference 10's 5995: `kic` 9630 literal, 5659 shared with [I*]."""
+    """Our counts for n = 6, beside reference 10's 5995: `kic` takes 5659 with terms shared."""
     both = ("mass_matrix", "christoffel")
     for method, quantities, kind, operations in (
         ("kic", "christoffel", "literal", 9630),
