@@ -13,7 +13,7 @@ from armdyn.counting import count, growth
 from armdyn.loaders import load
 from tests.papers.samples import Sample, along, draw, skew
 
-SMALL, CLEAR = 1e-10, 0.1  # what holds is off by less, what does not by more
+SMALL, CLEAR = 1e-10, 0.1  # a statement that holds is off by less, another by more
 
 
 class Arm(Sample):
