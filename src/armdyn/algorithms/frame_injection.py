@@ -8,7 +8,7 @@ the frames between j and i. Joints count from 0.
 
 The paper takes the mass matrix from the first parts alone (see ``gdahj``). Added up over the frames
 they are the whole motion of a link, and so the whole of eq. (1): that, the weight of the links and
-prismatic joints are ours. All equations are right as printed; (13) is omega x I omega, and (15) the
+prismatic joints are ours. All equations hold as they stand; (13) is omega x I omega, and (15) the
 product of two frames' spins by a single matrix L.
 """
 

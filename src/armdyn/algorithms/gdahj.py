@@ -9,11 +9,11 @@ rotation of its frame, p_ci the centre of mass of link i and pc_i = p_ci - p_i, 
 
 and joint i feels of joint j <= i: A_ij = k_j . d_i + t_j . y_i.
 
-The page with equations (18) to (31) and Algorithm 1 is missing from the copy at hand; the recursion
-is rebuilt from these definitions. The published count, 3n^2+88n-3 M, 5/2n^2+191/2n-18 A with R_i
-and p_i on hand, comes out where D_i is kept as two sums (``Apart``) and where s and b start from
-zeros that are charged like numbers. Its n^2 and n terms leave no choice; what is charged at i = n
-was fitted to its constants. Prismatic joints, which the paper leaves out, are ours.
+The page with equations (18) to (31) and Algorithm 1 is missing from our copy; the recursion is
+rebuilt from these definitions. The published count, 3n^2+88n-3 M, 5/2n^2+191/2n-18 A with R_i
+and p_i given, comes out where D_i is kept as two sums (``Apart``) and where s and b start from
+zeros that are charged like numbers. Its n^2 and n terms leave no choice; the charges at i = n were
+fitted to its constants. Prismatic joints, which the paper leaves out, are ours.
 """
 
 from __future__ import annotations

@@ -5,9 +5,9 @@ origin, in base axes; P is a point of link l. The velocity of P is the sum of gT
 acceleration the sum of gT_k qdd_k and of hT_jk qd_j qd_k, and so for the link's rotation with gR
 and hR: the influence coefficients of first and second order. Joints count from 0.
 
-Slips of Appendix 1 put right: the last table is headed "second order", and hT_jk of j <= k is zero
-where joint j is prismatic, and only there. The paper leaves gravity to its reference 11: the
-virtual work of the weights.
+Appendix 1 is read so: its last table is of second order, and hT_jk for j <= k is zero where joint j
+is prismatic, and only there. The paper leaves gravity to its reference 11; here it is the virtual
+work of the weights.
 """
 
 from __future__ import annotations

@@ -6,10 +6,10 @@ k gives to body k are needed, so each body takes one column of [I*] and one plan
 of [P*] follows from its properties. All vectors are in the axes of E_1, from its origin; joints
 count from 0. ``gT[i, k]`` is gT_i of the point C*_k; keys of P1, P2, P3 are (i, j, k).
 
-Departures from the print: (18) has m_j; (28) weighs both points by their masses; (29) is one dyad
-in place of two; C*_k is measured from the origin of E_1, not from O_k. The properties are used in
-their corrected form: (P4) P1_ijk = - P1_kji for j <= min(i, k); (P6) P2_ijk = 0 for j >= k; (P9)
-P3_ijk = P2_kij for i < j. "Identical" to the original [P*] is its symmetric part only.
+Our copy is read so: (18) with m_j; (28) with both points weighed by their masses; (P4) P1_ijk =
+- P1_kji for j <= min(i, k); (P6) P2_ijk = 0 for j >= k; (P9) P3_ijk = P2_kij for i < j. Differs
+from the paper: (29) is one dyad in place of two, and C*_k is measured from the origin of E_1, not
+from O_k. The symmetric part of [P*] is the same as in ``kic``; single elements differ.
 """
 
 from __future__ import annotations

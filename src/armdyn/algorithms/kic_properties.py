@@ -1,7 +1,8 @@
-"""The properties (P1) to (P10) of [I*] and [P*], [kang] section 3, as printed and as they hold.
+"""The properties (P1) to (P10) of [I*] and [P*], [kang] section 3, in our copy and as they hold.
 
 Indices count from 0 and run over all joints; a rule says for which of them it holds. P1, P2, P3 are
-the three terms of [P*] = [P1*] + [P2*] + [P3*].
+the three terms of [P*] = [P1*] + [P2*] + [P3*]. ``printed`` is our copy of the paper, which is
+machine-read: where it does not hold, the copy may be at fault.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ class Model(NamedTuple):
 
 
 class Rule(NamedTuple):
-    """A property in words, and what it says is zero: an array of any shape."""
+    """A property in words, and the array, of any shape, which is zero by it."""
 
     text: str
     zero: Callable[[Model], np.ndarray]
@@ -35,9 +36,9 @@ class Property(NamedTuple):
 
     Attributes:
         name: as the paper numbers it, "P1" to "P10".
-        printed: as the paper has it.
+        printed: as our copy has it.
         printed_off: by how much that fails, relative to the largest element.
-        corrected: as it is right; the same text where the print is right.
+        corrected: as it holds; the same text where that of our copy holds.
         corrected_off: by how much that fails.
     """
 
@@ -49,12 +50,12 @@ class Property(NamedTuple):
 
     @property
     def right_as_printed(self) -> bool:
-        """Whether the print holds here."""
+        """Whether the property of our copy holds here."""
         return self.printed_off < HOLDS
 
     @property
     def holds(self) -> bool:
-        """Whether the corrected property holds here."""
+        """Whether the property as corrected holds here."""
         return self.corrected_off < HOLDS
 
 
@@ -85,11 +86,11 @@ def _negative(model: Model) -> np.ndarray:
 
 
 def _both(rule: Rule) -> tuple[Rule, Rule]:
-    """Right as printed."""
+    """The property of our copy, which holds."""
     return rule, rule
 
 
-RULES: dict[str, tuple[Rule, Rule]] = {  # as printed, as corrected
+RULES: dict[str, tuple[Rule, Rule]] = {  # in our copy, as they hold
     "P1": _both(Rule("[I*] is positive definite", _negative)),
     "P2": _both(Rule("I_jk = I_kj", lambda m: m.I - m.I.T)),
     "P3": _both(Rule("P1_ijk = P1_ikj", lambda m: m.P1 - m.P1.transpose(0, 2, 1))),

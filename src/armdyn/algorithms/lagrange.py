@@ -54,8 +54,8 @@ def differentials(arm: Arm, q: Sequence[Scalar]) -> Differentials:
 def pseudo_inertias(arm: Arm) -> list[PseudoInertia]:
     """J_l of each link, about the origin of E_l.
 
-    The print's I_xy, I_xz, I_yz are integrals of products, minus the tensor's elements; its
-    element (3, 1) is I_xz.
+    The paper's I_xy, I_xz, I_yz are integrals of products, minus the tensor's elements. Element
+    (3, 1) is read as I_xz.
     """
     matrices = []
     for m, h, (xx, xy, xz, yy, yz, zz) in zip(arm.mass, arm.first_moment, arm.inertia, strict=True):
@@ -100,9 +100,9 @@ def mass_matrix(arm: Arm, q: Sequence[Scalar]) -> list[Row]:
 def velocity_coefficients(arm: Arm, deltas: Differentials) -> list[list[Row]]:
     """P_ijk for j <= k, by [i][j][k]: sum over l of Tr(Delta_j Delta_k J_l Delta_i^T), eq. (16).
 
-    Differs from the print, which lacks Tr and takes j and k in any order: the second derivative
-    of H_l is H_l Delta_min Delta_max of j and k, so for j <= k nothing is neglected in eqs. (13)
-    and (14). As the paper says before its conclusion, P_ijk = 0 for i = k >= j, since
+    Eq. (16) is read with Tr. Differs from the paper, which takes j and k in any order: the second
+    derivative of H_l is H_l Delta_min Delta_max of j and k, so for j <= k nothing is neglected in
+    eqs. (13) and (14). As the paper says before its conclusion, P_ijk = 0 for i = k >= j, because
     Delta_i J Delta_i^T is symmetric.
     """
     n = arm.n
@@ -139,9 +139,10 @@ def gravity_terms(arm: Arm, q: Sequence[Scalar], deltas: Differentials) -> Row:
 def gravity(arm: Arm, q: Sequence[Scalar]) -> Row:
     """g(q), shape (n,): P_i = g_i^T (sum over l >= i of m_l r_l), eq. (10), from the tip inward.
 
-    g_i, printed without its rule, is (-g_y, g_x, 0 | 0) for a revolute joint i and (0, 0, 0 | -g_z)
-    for a prismatic one, of gravity in the frame whose z is the joint's axis; the centres of mass
-    r_l have a fourth component 1. Their sum is that of link i and of the outer links, moved in.
+    g_i, whose definition our copy lost, is (-g_y, g_x, 0 | 0) for a revolute joint i and
+    (0, 0, 0 | -g_z) for a prismatic one, of gravity in the frame whose z is the joint's axis. The
+    centres of mass r_l have a fourth component 1; their sum is link i's and the outer links', moved
+    in.
     """
     R, s = arm.rotations(q), arm.shifts(q)
     g = [arm.gravity]

@@ -1,8 +1,8 @@
 """Zomaya and Morris's simplified Coriolis and centripetal terms, [Zomaya1988]: an approximation.
 
-The paper neglects the second term of eq. (12), H_l times the derivative of Delta_k by q_j. It
-vanishes for j <= k only; for j > k it is H_l (Delta_k Delta_j - Delta_j Delta_k), as large as
-what is kept. ``lagrange`` takes j and k in order, which is exact, and cheaper.
+The paper neglects the second term of eq. (12), H_l times the derivative of Delta_k by q_j. That
+term is zero for j <= k. For j > k it is H_l (Delta_k Delta_j - Delta_j Delta_k), as large as the
+term kept. ``lagrange`` takes j and k in order, which is exact and takes fewer operations.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ from armdyn.spatial import Row, Scalar
 def velocity_coefficients(arm: Arm, deltas: Differentials) -> list[list[Row]]:
     """P_ijk, shape (n, n, n): sum over l of Tr(Delta_j Delta_k J_l Delta_i^T), eqs. (13) to (17).
 
-    As printed, for every j and k. Eq. (16) lacks Tr; Q5 and Q7 of eq. (17) lack a minus sign,
-    and its Q1 to Q9 hold for links without products of inertia, which are kept here. P_iji = 0,
-    as the paper says before its conclusion: Delta_i J Delta_i^T is symmetric. (Of the exact
-    coefficients this holds for j <= i only.)
+    As eq. (16) has it, for every j and k; it is read with Tr. Products of inertia, which eq. (17)
+    leaves out, are kept. P_iji = 0, because Delta_i J Delta_i^T is symmetric; of the exact
+    coefficients this holds for j <= i only. The paper's rule "P_ij = 0 always", before its
+    conclusion, is read as P_iii = 0, which holds of both.
     """
     n = arm.n
     P: list[list[Row]] = [[[0] * n for _ in range(n)] for _ in range(n)]
@@ -49,7 +49,7 @@ def nine_terms(Delta_i: Delta, Delta_j: Delta, Delta_k: Delta, J: PseudoInertia)
     """Q1 to Q9 of eq. (17), of one link, for which m_11 = Q1 + Q2 + Q3, and so on by threes.
 
     Their sum is Tr(Delta_j Delta_k J Delta_i^T) of a link whose products of inertia I_xy, I_xz,
-    I_yz are zero, as eq. (17) assumes. Q5 and Q7 carry the minus sign that the print lacks.
+    I_yz are zero, as eq. (17) assumes. Q5 and Q7 are read with a minus sign.
     """
     (ix, iy, iz), i = Delta_i
     (jx, jy, jz), _ = Delta_j

@@ -37,7 +37,7 @@ class Influences:
     def inertial_power_properties(
         self, q: ArrayLike, *, model: PowerModel = "original"
     ) -> list[Property]:
-        """[kang]'s properties (P1) to (P10) in the posture q, (n,): as printed, and as they hold.
+        """[kang]'s properties (P1) to (P10) in the posture q, (n,): in our copy, and as they hold.
 
         A row each: ``name``, ``printed`` and ``corrected`` in words, ``printed_off`` and
         ``corrected_off``, by how much they fail relative to the largest element.
