@@ -18,12 +18,13 @@ sys.path.insert(0, str(DOCS.parent))  # run as a script, too
 
 from armdyn.chain import Chain  # noqa: E402
 from armdyn.comparison import printed  # noqa: E402
-from armdyn.counting import Count, count, published  # noqa: E402
+from armdyn.counting import Count, Kind, count, published  # noqa: E402
 from papers import TITLES  # noqa: E402
 from papers.readings import KINDS, Reading, readings  # noqa: E402
 
 TESTS = "../../tests/papers"
 N = 6  # joints of the methods side by side
+OURS: tuple[Kind, ...] = ("literal", "folded", "shared")
 
 PAPERS = """\
 # The five papers
@@ -38,8 +39,8 @@ that do not hold.
 | --- | --- | ---: |
 {papers}
 
-A reading is a place where our copy of a paper and the mathematics disagree. Our copies are machine-read:
-[Readings of the five papers](papers/readings.md) blames nobody for a loss of the copy.
+A reading is a place where our copy of a paper and the mathematics disagree. Our copies are
+machine-read: [Readings of the five papers](papers/readings.md) blames nobody for a loss of the copy.
 `python -m pytest tests/papers` tests the papers' statements one by one.
 
 ## Operations of whole methods
@@ -110,23 +111,18 @@ def papers() -> Iterator[str]:
 def methods() -> Iterator[str]:
     """Each printed line that is a method of ours, a row each."""
     for line in published.lines():
-        n = N if N in line.cells or not line.cells else max(line.cells)
-        if not (line.method and line.printed) or line.stage in ("matrix", "composites", "b"):
+        several = len(line.parts) > 1 and not isinstance(line.quantity, str)  # not done by one call
+        if several or line.stage not in (None, "dynamics") or not (line.method and line.printed):
             continue
-        if (line.stage or "").startswith("step"):
-            continue
-        chain = Chain.random(n, line.kinds(n))
-        ours = [count(chain, line.quantity, line.method, kind, line.stage) for kind in KINDS_HERE]
+        chain = Chain.random(N, line.kinds(N))
+        ours = [count(chain, line.quantity, line.method, kind, line.stage) for kind in OURS]
         added = line.by_the_paper if line.by_the_paper is not line.printed else None
-        pairs = [pair and f"{int(pair[0](n))}/{int(pair[1](n))}" for pair in (line.printed, added)]
-        what = line.quantity if isinstance(line.quantity, str) else " + ".join(line.quantity)
+        pairs = [pair and f"{int(pair[0](N))}/{int(pair[1](N))}" for pair in (line.printed, added)]
+        what = line.quantity if isinstance(line.quantity, str) else " and ".join(line.quantity)
         of = "" if what == "mass_matrix" else f", {what}"
-        stage = f", stage {line.stage}" if line.stage else ""
+        stage = f", stage `{line.stage}`" if line.stage else ""
         cells = [line.paper, f"`{line.method}`{stage}{of}", chain.kinds, *pairs, *map(shown, ours)]
         yield "| " + " | ".join(cell or "" for cell in cells) + " |"
-
-
-KINDS_HERE = ("literal", "folded", "shared")
 
 
 def shown(found: Count) -> str:
@@ -143,7 +139,8 @@ def entry(reading: Reading) -> str:
     if reading.our_copy:
         parts.append(f"Our copy: {code(reading.our_copy)}.")
     parts.append(sentence(reading.evidence))
-    parts += [f"Also: {code(text)}." for text in (*reading.places, *reading.contradicts)]
+    parts += [f"The same in: {code(text)}." for text in reading.places]
+    parts += [f"Against it: {code(text)}." for text in reading.contradicts]
     parts += [f"It follows: {sentence(text)}" for text in reading.consequences]
     name = reading.test.partition("::")[0]
     parts.append(f"Test: [`{reading.test}`]({TESTS}/{name}).")
@@ -156,8 +153,13 @@ def by_kind() -> Iterator[str]:
     for kind, meaning in KINDS.items():
         found = [each for each in every if each.kind == kind or each.kind.startswith(f"{kind} n")]
         if found:
-            yield f"## {kind.capitalize()} ({len(found)})\n\n{meaning.capitalize()}.\n"
+            yield f"## {capital(kind)} ({len(found)})\n\n{capital(meaning)}.\n"
             yield "\n".join(f"- {brief(each)}" for each in found) + "\n"
+
+
+def capital(text: str) -> str:
+    """With a capital letter at the beginning."""
+    return text[0].upper() + text[1:]
 
 
 def brief(reading: Reading) -> str:

@@ -144,7 +144,7 @@ def line_list(place: str, lines: list[Line]) -> Grid:
         text, (mul, add), _, ours = steps[0]
         differs = map(str, ours) if ours != (mul, add) else ("", "")
         rows.append((text, *(str(step.times) for step in steps), str(mul), str(add), *differs))
-    kinds = [f"times, {line.kinds(len(line.joints) + 1)}..." for line in lines]
+    kinds = [f"times, {line.kinds(5)}..." for line in lines]
     return Grid(
         f"{place}, line by line, beside {lines[0].method}",
         ("", *kinds, "printed M", "printed A", "literal M", "literal A"),
