@@ -40,7 +40,7 @@ that do not hold.
 {papers}
 
 A reading is a place where our copy of a paper and the mathematics disagree. Our copies are
-machine-read: [Readings of the five papers](papers/readings.md) blames nobody for a loss of the copy.
+machine-read, so [Readings of the five papers](papers/readings.md) blames nobody for their losses.
 `python -m pytest tests/papers` tests the papers' statements one by one.
 
 ## Operations of whole methods
