@@ -24,9 +24,9 @@ def found():
 
 
 def test_the_table_fits_eighty_columns_and_tells_more_in_wider_terminals(found):
-    narrow, wide = (rendering.text(found, width) for width in (80, 150))
+    narrow, wide = (rendering.text(found, width) for width in (80, 175))
     assert max(map(len, narrow.splitlines())) <= 80
-    assert max(map(len, wide.splitlines())) <= 150
+    assert max(map(len, wide.splitlines())) <= 175
     for ranking in found.rankings:
         for line in ranking.rows:
             cells = rendering.cells(line, brief=True)

@@ -24,7 +24,7 @@ from armdyn.output.report import html_table
 
 USUAL = 90  # columns from which no word is abbreviated,
 FULL = 124  # from which MORE stands in the same table,
-ROOMY, WIDE = 136, 160  # from which it says where in a paper, and from which there are bars
+ROOMY, WIDE = 160, 194  # from which it says where in a paper, and from which there are bars
 BAR = 18  # columns
 MOST_EPS = 1e6  # an error of more is no rounding
 STYLES = {"wrong": "bold red", "approximate": "yellow", "not run": "dim"}
