@@ -451,3 +451,9 @@ def test_a_mimic_of_no_joint_is_an_error_or_locked():
     assert "joint 'elbow' mimics 'lost'" in refusal(on_the_chain, check="warn")
     locked = urdf.load(on_the_chain, check="warn", lock={"elbow": 0.25})
     assert locked.locked == (("elbow", 0.25),)
+
+
+@pytest.mark.parametrize("size", [math.inf, math.nan, 1e60])
+def test_gravity_that_no_place_has(size):
+    with pytest.raises(ModelError, match="gravity must be"):
+        urdf.load(GOOD, gravity=(size, 0, 0))

@@ -1,26 +1,23 @@
-"""Whatever is given to the URDF reader, it ends in a chain or in an error of armdyn's own."""
+"""Whatever is given to a reader, it ends in an arm or in an error of armdyn's own.
+
+``python -m tests.fuzz`` tries more texts than these.
+"""
 
 import copy
 import math
 from xml.etree import ElementTree
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from armdyn import ArmdynError, Chain
 from armdyn.algorithms import newton_euler
 from armdyn.loaders import urdf
-from tests.test_bad_input import GOOD, MIMIC, added, side_arm
-from tests.urdf_writer import write
+from tests import fuzz
 
-SEEDS = [
-    GOOD,
-    added(side_arm(kind="prismatic"), side_arm("finger", "prismatic", "upper", MIMIC)),
-    added(side_arm(kind="floating", parent="tool")),
-    write(Chain.random(3, "RPR", 1), 1),
-    write(Chain.random(4, "RRRP", 2, "parallel"), 2),
-]
+SEEDS = fuzz.SEEDS["urdf"]
 TAGS = [
     "link",
     "joint",
@@ -140,3 +137,11 @@ def test_scrambled_bytes(text):
 @given(st.one_of(st.binary(), st.text(), st.text("<>/=\"' &;!?[]robtlinkj\n")))
 def test_anything(text):
     ends_well(text)
+
+
+@pytest.mark.parametrize("kind", fuzz.SEEDS)
+def test_changed_texts(kind, tmp_path):
+    if kind == "mjcf":
+        pytest.importorskip("mujoco")
+    for number in range(100):
+        fuzz.ends_well(kind, number, tmp_path)

@@ -164,6 +164,7 @@ def test_rotors_are_read_from_transmissions():
     """What turns at 10 times the joint's speed weighs 100 times as much at the joint."""
     ros = "<motorInertia>0.005</motorInertia><mechanicalReduction>-10</mechanicalReduction>"
     drake = '<drake:rotor_inertia value="0.25"/><drake:gear_ratio value="2"/>'
+    drake = f"<mechanicalReduction>1</mechanicalReduction>{drake}"  # Drake does not read it
     text = added(transmission("shoulder", ros), transmission("elbow", drake))
     robot, q = armdyn.load(text), [0.2, 0.3]
     rotors = robot.mass_matrix(q) - armdyn.load(GOOD).mass_matrix(q)

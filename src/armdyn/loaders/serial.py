@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike
 from armdyn.chain import Chain, Frame, Joint, Link
 from armdyn.chain.given import triple, vector
 from armdyn.chain.inertia import Inertia
+from armdyn.chain.limits import HUGE
 from armdyn.chain.pose import IDENTITY, Pose
 from armdyn.errors import ACCEPTED, ModelError, shorten
 from armdyn.loaders.normal_frames import (
@@ -64,7 +65,7 @@ def to_chain(
     reach = extent.reach
     moves = [*moved]
     rows, losses = normal_frames(axes, extent, snap, moves)
-    turned = np.array(tidy(serial.stance, 1.0).rotation)
+    own, turned = np.array(vector("gravity", gravity)), np.array(tidy(serial.stance, 1.0).rotation)
     carriers = [IDENTITY] + [row.frame for row in rows]  # the base, then E_1, E_2, ...
     frames = [
         Frame(link, i - 1, tidy(carriers[i].inverse() @ pose, reach))
@@ -82,7 +83,7 @@ def to_chain(
         ),
         base=tidy(axes[0].placement @ rows[0].frame, reach),
         tip=tidy(rows[-1].frame.inverse() @ end, reach),
-        gravity=triple(np.array(vector("gravity", gravity)) @ turned + 0.0),
+        gravity=triple(own @ turned + 0.0 if abs(own).max() <= HUGE else own),  # Chain refuses it
         frames=tuple(frames),
         locked=tuple(serial.locked.items()),
         notes=(*serial.cuts, *notes, *serial.notes, *losses, *_small(moves)),

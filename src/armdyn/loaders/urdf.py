@@ -48,8 +48,10 @@ DEFINITIONS = ("xacro:property", "xacro:arg", "xacro:macro")  # which say nothin
 HIDING = ("include", "xi:include", "group")
 HIDDEN = "no element of URDF, and may hide links or masses; write what it stands for"
 FAR, WIDE = 50.0, 15.0  # m: an offset, and a radius of gyration, that no arm's link has
-MOTOR_INERTIA = {"motorInertia": TEXT, "drake:rotor_inertia": "value"}  # kg m^2 or kg
-REDUCTION = {"mechanicalReduction": TEXT, "drake:gear_ratio": "value"}
+MOTORS = (  # of a <transmission>: inertia [kg m^2 or kg] and reduction, as ROS and Drake write them
+    (("motorInertia", TEXT), ("mechanicalReduction", TEXT)),
+    (("drake:rotor_inertia", "value"), ("drake:gear_ratio", "value")),
+)
 
 
 def load(
@@ -191,8 +193,11 @@ class Reader:
     def transmission(self, element: Element) -> None:
         """A <transmission>: the inertia of a joint's motor, times its reduction squared."""
         joints, motors = element.named("joint"), element.named("actuator")
-        inertia = _first(motors, MOTOR_INERTIA)
-        gear = _first([*motors, element, *joints], REDUCTION)
+        read = [
+            (_first(motors, *motor), _first([*motors, element, *joints], *by))
+            for motor, by in MOTORS
+        ]
+        inertia, gear = next((pair for pair in read if pair[0]), (None, read[0][1] or read[1][1]))
         names = [joint.attributes.get("name", "") for joint in joints]
         if inertia is not None and len(joints) == len(motors) == 1:
             ratio = 1.0 if gear is None else gear[0].number(gear[1], largest=LARGEST)
@@ -355,13 +360,7 @@ class Reader:
             self.notes.append(f"{element.label} {said}")
 
 
-def _first(elements: Iterable[Element], ways: Mapping[str, str]) -> tuple[Element, str] | None:
-    """The first child of one of those tags that has the attribute that goes with it."""
-    found = (
-        (child, key)
-        for element in elements
-        for tag, key in ways.items()
-        for child in element.named(tag)
-        if key in child.attributes
-    )
-    return next(found, None)
+def _first(elements: Iterable[Element], tag: str, key: str) -> tuple[Element, str] | None:
+    """The first child of that tag that has the attribute, and the attribute's name."""
+    children = (child for element in elements for child in element.named(tag))
+    return next(((child, key) for child in children if key in child.attributes), None)
