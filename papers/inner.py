@@ -64,7 +64,7 @@ def of_lin1991(chain: Chain, q: Floats, qd: Floats | None) -> dict[str, Indexed]
     R = arm.rotations(q)
     body = lin1991.composite_bodies(arm, R, q)
     d = lin1991.bias_coefficients(arm, body)
-    found = {
+    found: dict[str, Indexed] = {
         "d": {(m + 1, j + 1): vector(d_mj) for (m, j), d_mj in d.items()},
         "a": {j + 1: vector(lin1991.vector_a(body, j)) for j in sorted(body.A)},
         "B": {j + 1: matrix(lin1991.matrix_B(body, j)) for j in sorted(body.A)},

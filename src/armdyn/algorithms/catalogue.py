@@ -59,8 +59,13 @@ FLAT = "bodies flat across their axes"
 BASE = "in base axes"
 DUAL = "on dual numbers"
 
-# What users may know a method as.
-ALIASES = {"rnea": "newton-euler", "aba": "articulated-body"}
+# What users may know a method as: the field's names, and those of the text of [lin1999].
+ALIASES = {
+    "rnea": "newton-euler",
+    "aba": "articulated-body",
+    **{f"formulation-{k}": f"lin-fang-{k}" for k in range(1, 6)},
+    "kawasaki": "lin-fang-5",
+}
 
 Asked = str | tuple[str, ...]  # a quantity, or several that are computed together
 
@@ -409,14 +414,20 @@ def methods(quantity: Asked) -> tuple[Method, ...]:
     return CATALOGUE[quantity]
 
 
+def plain(name: str) -> str:
+    """A method's name or alias as the catalogue spells it: "Formulation 3" is lin-fang-3."""
+    small = name.lower().replace(" ", "-")
+    return ALIASES.get(small, small)
+
+
 def find(quantity: Asked, name: str) -> Method:
-    """The method of that name or alias."""
-    known = {method.name: method for method in methods(quantity)}
-    aliased = ALIASES.get(name, name) if isinstance(name, str) else name
-    if isinstance(aliased, str) and aliased in known:
-        return known[aliased]
+    """The method of that name or alias, in any case."""
+    known = {plain(method.name): method for method in methods(quantity)}
+    if isinstance(name, str) and plain(name) in known:
+        return known[plain(name)]
     what = quantity if isinstance(quantity, str) else " and ".join(quantity)
-    raise MethodError(unknown("method", name, known, f" for {what}"))
+    names = [method.name for method in known.values()]
+    raise MethodError(unknown("method", name, names, f" for {what}"))
 
 
 def operations(quantity: Asked, name: str, n: int) -> float | None:
@@ -449,7 +460,8 @@ def add(
         raise MethodError(
             f"{shorten(name)} cannot be a method's name; expected letters, digits, -, _ and ."
         )
-    if name in ALIASES or any(method.name == name for method in methods(quantity)):
+    taken = (plain(method.name) for method in methods(quantity))
+    if name.lower() in ALIASES or plain(name) in taken:
         raise MethodError(f"{quantity} has a method {shorten(name)} already; choose another name")
     if paper is not None and not isinstance(paper, str):
         raise MethodError(f"paper is {shorten(paper)}; expected a text")

@@ -208,7 +208,7 @@ def _jobs(chain: Chain, quantity: Asked, method: str | None) -> list[Job]:
         (together, found)
         for together, row in catalogue.TOGETHER.items()
         for found in row
-        if set(together) == set(names) and found.name == method
+        if set(together) == set(names) and method and found.name == catalogue.plain(method)
     ]
     if not jobs:
         jobs = [((name,), _method(chain, name, method)) for name in names]
