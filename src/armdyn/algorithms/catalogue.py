@@ -37,6 +37,7 @@ kic = Late("kic")
 kic_augmented = Late("kic_augmented")
 lagrange = Late("lagrange")
 lin1991 = Late("lin1991")
+lilly_orin = Late("lilly_orin")
 lin_fang = Late("lin_fang")
 lin_fang_minimal = Late("lin_fang_minimal")
 momentum = Late("momentum")
@@ -96,6 +97,7 @@ CATALOGUE: dict[str, tuple[Method, ...]] = {
         Method("lin-fang-3", lin_fang.formulation_3, "lin1999", "Table III"),
         Method("lin-fang-4", lin_fang.formulation_4, "lin1999", "Table IV"),
         Method("lin-fang-5", lin_fang.formulation_5, "lin1999", "Table V"),
+        Method("lilly-orin", lilly_orin.mass_matrix, "lin1999", "(12) to (17)"),
         Method(
             "lin-fang-1-minimal",
             lin_fang_minimal.formulation_1,
@@ -196,6 +198,9 @@ CATALOGUE: dict[str, tuple[Method, ...]] = {
             refuses=without_centres,
         ),
         Method("lagrange", lagrange.christoffel, "zomaya1988", "eq. 16 in order"),
+        Method(
+            "zomaya-morris", zomaya_morris.christoffel, "zomaya1988", "eqs. 13 to 17", exact=False
+        ),
         Method("momentum", momentum.christoffel, "armdyn", refuses=without_centres),
         Method(
             "momentum-tip",
@@ -278,6 +283,8 @@ CATALOGUE: dict[str, tuple[Method, ...]] = {
             tried=False,
             refuses=without_centres,
         ),
+        Method("lagrange", lagrange.inverse_dynamics, "zomaya1988", "eqs. 2 to 9, and 16 in order"),
+        Method("zomaya-morris", zomaya_morris.inverse_dynamics, "zomaya1988", "eq. 2", exact=False),
     ),
     "forward_dynamics": (
         Method(
@@ -381,7 +388,8 @@ CATALOGUE["coriolis_matrix"] += tuple(
         join=from_christoffel,
     )
     for method in CATALOGUE["christoffel"]
-    if method.name not in {own.name for own in CATALOGUE["coriolis_matrix"]}  # a cheaper way
+    if method.exact
+    and method.name not in {own.name for own in CATALOGUE["coriolis_matrix"]}  # a cheaper way
 )
 CATALOGUE["mass_matrix_derivative"] += tuple(
     replace(
@@ -391,6 +399,7 @@ CATALOGUE["mass_matrix_derivative"] += tuple(
         join=slopes_from_christoffel,
     )
     for method in CATALOGUE["christoffel"]
+    if method.exact
 )
 TOGETHER: dict[tuple[str, ...], tuple[Method, ...]] = {  # what computes several quantities at once
     ("mass_matrix", "bias"): (
