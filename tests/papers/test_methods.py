@@ -1,4 +1,4 @@
-"""The methods that stand in the papers beside their main ones, against energies of samples."""
+"""Further methods of the papers, each against the energies of samples."""
 
 import numpy as np
 
