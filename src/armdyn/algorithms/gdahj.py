@@ -116,8 +116,10 @@ def force(k: Vector, body: Composite, revolute: bool) -> tuple[Vector, Vector]:
     """d_i and y_i of joint i along k."""
     sig, s, b, D = body
     if revolute:
-        return k.x * D[0] + k.y * D[1] + k.z * D[2], b.cross(k)
-    return s.cross(k), -sig * k
+        d, y = k.x * D[0] + k.y * D[1] + k.z * D[2], b.cross(k)
+    else:
+        d, y = s.cross(k), -sig * k
+    return d, y
 
 
 def composites(

@@ -190,6 +190,6 @@ def inverse_dynamics(
 def with_inertia(P: Sequence[Row], tau: Row, qdd: Sequence[Scalar]) -> Row:
     """The first sum of eq. (2), added to the others."""
     return [
-        sum((P_ij * a for P_ij, a in zip(P_i, qdd, strict=True)), t)
-        for P_i, t in zip(P, tau, strict=True)
+        sum((P_ij * a for P_ij, a in zip(row, qdd, strict=True)), torque)
+        for row, torque in zip(P, tau, strict=True)
     ]

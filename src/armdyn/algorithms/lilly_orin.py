@@ -56,8 +56,8 @@ class Shift(NamedTuple):
 
     def body(self, K: Body) -> Body:
         """X K X^T."""
-        c, ms = self.R.up(K.c), K.m * self.s
-        J = self.R.similarity(K.J) + crossed(self.s, c) + steiner(ms, self.s)
+        s, c, ms = self.s, self.R.up(K.c), K.m * self.s
+        J = self.R.similarity(K.J) + crossed(s, c) + steiner(ms, s)
         return Body(J, c + ms, K.m)
 
 
@@ -74,7 +74,7 @@ def composites(arm: Arm, X: Sequence[Shift]) -> list[Body]:
     K = links[-1:]
     for i in reversed(range(1, arm.n)):
         outer = X[i].body(K[-1])
-        K.append(Body(*(own + other for own, other in zip(links[i - 1], outer, strict=True))))
+        K.append(Body(*(mine + theirs for mine, theirs in zip(links[i - 1], outer, strict=True))))
     return K[::-1]
 
 
