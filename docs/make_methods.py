@@ -40,6 +40,10 @@ hand. [The papers](papers.md) has what their papers print beside what is counted
 a given arm takes far fewer, for what is zero, constant or computed already costs nothing;
 `robot.methods(quantity)` says how many, and which method is chosen when none is named.
 
+A method may be named in any case. These names work too: `rnea` (`newton-euler`), `aba`
+(`articulated-body`), and those in the text of lin1999, `formulation-1` to `formulation-5`
+(`lin-fang-1` to `lin-fang-5`) and `kawasaki` (`lin-fang-5`).
+
 Each method runs on numbers of any kind, also in fifty digits. Those marked *constants in doubles*
 prepare some constants of the arm with NumPy, in doubles: their results keep the 16 digits of a
 double whatever they run on. The others are right to all digits, and judge these in

@@ -4,6 +4,10 @@ This folder belongs to the repository and is not installed. ``readings.toml`` li
 where our copy of a paper and the mathematics disagree; ``tests/papers`` proves what holds.
 """
 
+from papers.inner import inner
+
+__all__ = ["TITLES", "inner"]
+
 TITLES = {  # by their keys in docs/references.bib
     "lin1991": "Lin 1991: composite bodies seen from the base",
     "lin1999": "Lin and Fang 1999: five formulations, minimal parameters",

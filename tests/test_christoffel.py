@@ -17,7 +17,7 @@ ARMS = [Chain.random(len(mix), mix, seed=11) for mix in MIXES] + [
     for mix in ("RRRRR", "PRRPR", "RPRRP")
 ]
 EVERY_METHOD = pytest.mark.parametrize(
-    "method", CATALOGUE["christoffel"], ids=lambda method: method.name
+    "method", [m for m in CATALOGUE["christoffel"] if m.exact], ids=lambda method: method.name
 )
 EVERY_ARM = pytest.mark.parametrize("chain", ARMS, ids=lambda chain: chain.name)
 STEP = 1e-30  # a complex step has no cancellation, so it may be as small as one likes

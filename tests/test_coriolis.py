@@ -14,7 +14,7 @@ METHODS = CATALOGUE["coriolis_matrix"]
 
 def test_there_is_one_from_every_christoffel_method():
     names = [method.name for method in METHODS]
-    assert {method.name for method in CATALOGUE["christoffel"]} <= set(names)
+    assert {method.name for method in CATALOGUE["christoffel"] if method.exact} <= set(names)
     assert len(set(names)) == len(names)
 
 

@@ -31,6 +31,9 @@ def test_robot_and_count_take_either_name(quantity, alias, name):
     state = np.random.default_rng(0).normal(size=(len(QUANTITIES[quantity].arguments), robot.n))
     compute = getattr(robot, quantity)
     np.testing.assert_array_equal(compute(*state, method=alias), compute(*state, method=name))
+    np.testing.assert_array_equal(
+        compute(*state, method=alias.upper()), compute(*state, method=name)
+    )
     for kind in ("literal", "program"):
         counts = [armdyn.count(robot, quantity, either, kind) for either in (alias, name)]
         assert counts[0] == counts[1]
@@ -43,6 +46,27 @@ def test_rnea_and_aba_are_known_where_they_are_looked_for():
     assert ("forward_dynamics", "aba") in found
     with pytest.raises(MethodError, match="no method 'aba'"):
         armdyn.load("two_link").mass_matrix([0, 0], method="aba")
+
+
+@pytest.mark.parametrize(
+    "name, known",
+    [
+        ("Formulation 3", "lin-fang-3"),
+        ("Kawasaki", "lin-fang-5"),
+        ("Renaud", "renaud"),
+        ("GDAHJ", "gdahj"),
+    ],
+)
+def test_methods_are_known_by_the_names_in_the_papers_texts(name, known, interpreted):
+    robot = armdyn.load("two_link")
+    found = armdyn.compare(robot, ["mass_matrix"], [name], **LEAST)
+    assert [row.method for row in found.rankings[0].rows] == [known]
+    literal = armdyn.count(robot, "mass_matrix", name)
+    assert literal == armdyn.count(robot, "mass_matrix", known)
+    pair = "mass_matrix", "bias"
+    assert armdyn.count(robot, pair, "LIN1991") == armdyn.count(robot, pair, "lin1991")
+    with pytest.raises(MethodError, match="no method 'formulation 6'"):
+        armdyn.count(robot, "mass_matrix", "formulation 6")
 
 
 @pytest.mark.parametrize("method", [3, ["crba"], {"crba": 1}, ("crba",)])

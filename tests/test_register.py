@@ -157,6 +157,7 @@ def test_what_is_not_finite_is_not_right(own_catalogue):
         (("pose", "mine", free), "pose has one method only; a method can be registered for mass"),
         (("gravity", "lin1991", free), "gravity has a method 'lin1991' already"),
         (("gravity", "rnea", free), "gravity has a method 'rnea' already"),
+        (("gravity", "Lin1991", free), "gravity has a method 'Lin1991' already"),
         (("gravity", "", free), "'' cannot be a method's name; expected letters"),
         (("gravity", "*/ system();", free), "cannot be a method's name"),
         (("gravity", "a,b", free), "cannot be a method's name"),

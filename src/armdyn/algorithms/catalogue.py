@@ -37,6 +37,7 @@ kic = Late("kic")
 kic_augmented = Late("kic_augmented")
 lagrange = Late("lagrange")
 lin1991 = Late("lin1991")
+lilly_orin = Late("lilly_orin")
 lin_fang = Late("lin_fang")
 lin_fang_minimal = Late("lin_fang_minimal")
 momentum = Late("momentum")
@@ -59,8 +60,13 @@ FLAT = "bodies flat across their axes"
 BASE = "in base axes"
 DUAL = "on dual numbers"
 
-# What users may know a method as.
-ALIASES = {"rnea": "newton-euler", "aba": "articulated-body"}
+# What users may know a method as: the field's names, and those of the text of [lin1999].
+ALIASES = {
+    "rnea": "newton-euler",
+    "aba": "articulated-body",
+    **{f"formulation-{k}": f"lin-fang-{k}" for k in range(1, 6)},
+    "kawasaki": "lin-fang-5",
+}
 
 Asked = str | tuple[str, ...]  # a quantity, or several that are computed together
 
@@ -91,6 +97,7 @@ CATALOGUE: dict[str, tuple[Method, ...]] = {
         Method("lin-fang-3", lin_fang.formulation_3, "lin1999", "Table III"),
         Method("lin-fang-4", lin_fang.formulation_4, "lin1999", "Table IV"),
         Method("lin-fang-5", lin_fang.formulation_5, "lin1999", "Table V"),
+        Method("lilly-orin", lilly_orin.mass_matrix, "lin1999", "(12) to (17)"),
         Method(
             "lin-fang-1-minimal",
             lin_fang_minimal.formulation_1,
@@ -191,6 +198,9 @@ CATALOGUE: dict[str, tuple[Method, ...]] = {
             refuses=without_centres,
         ),
         Method("lagrange", lagrange.christoffel, "zomaya1988", "eq. 16 in order"),
+        Method(
+            "zomaya-morris", zomaya_morris.christoffel, "zomaya1988", "eqs. 13 to 17", exact=False
+        ),
         Method("momentum", momentum.christoffel, "armdyn", refuses=without_centres),
         Method(
             "momentum-tip",
@@ -273,6 +283,8 @@ CATALOGUE: dict[str, tuple[Method, ...]] = {
             tried=False,
             refuses=without_centres,
         ),
+        Method("lagrange", lagrange.inverse_dynamics, "zomaya1988", "eqs. 2 to 9, and 16 in order"),
+        Method("zomaya-morris", zomaya_morris.inverse_dynamics, "zomaya1988", "eq. 2", exact=False),
     ),
     "forward_dynamics": (
         Method(
@@ -376,7 +388,8 @@ CATALOGUE["coriolis_matrix"] += tuple(
         join=from_christoffel,
     )
     for method in CATALOGUE["christoffel"]
-    if method.name not in {own.name for own in CATALOGUE["coriolis_matrix"]}  # a cheaper way
+    if method.exact
+    and method.name not in {own.name for own in CATALOGUE["coriolis_matrix"]}  # a cheaper way
 )
 CATALOGUE["mass_matrix_derivative"] += tuple(
     replace(
@@ -386,6 +399,7 @@ CATALOGUE["mass_matrix_derivative"] += tuple(
         join=slopes_from_christoffel,
     )
     for method in CATALOGUE["christoffel"]
+    if method.exact
 )
 TOGETHER: dict[tuple[str, ...], tuple[Method, ...]] = {  # what computes several quantities at once
     ("mass_matrix", "bias"): (
@@ -409,14 +423,20 @@ def methods(quantity: Asked) -> tuple[Method, ...]:
     return CATALOGUE[quantity]
 
 
+def plain(name: str) -> str:
+    """A method's name or alias as the catalogue spells it: "Formulation 3" is lin-fang-3."""
+    small = name.lower().replace(" ", "-")
+    return ALIASES.get(small, small)
+
+
 def find(quantity: Asked, name: str) -> Method:
-    """The method of that name or alias."""
-    known = {method.name: method for method in methods(quantity)}
-    aliased = ALIASES.get(name, name) if isinstance(name, str) else name
-    if isinstance(aliased, str) and aliased in known:
-        return known[aliased]
+    """The method of that name or alias, in any case."""
+    known = {plain(method.name): method for method in methods(quantity)}
+    if isinstance(name, str) and plain(name) in known:
+        return known[plain(name)]
     what = quantity if isinstance(quantity, str) else " and ".join(quantity)
-    raise MethodError(unknown("method", name, known, f" for {what}"))
+    names = [method.name for method in known.values()]
+    raise MethodError(unknown("method", name, names, f" for {what}"))
 
 
 def operations(quantity: Asked, name: str, n: int) -> float | None:
@@ -449,7 +469,8 @@ def add(
         raise MethodError(
             f"{shorten(name)} cannot be a method's name; expected letters, digits, -, _ and ."
         )
-    if name in ALIASES or any(method.name == name for method in methods(quantity)):
+    taken = (plain(method.name) for method in methods(quantity))
+    if name.lower() in ALIASES or plain(name) in taken:
         raise MethodError(f"{quantity} has a method {shorten(name)} already; choose another name")
     if paper is not None and not isinstance(paper, str):
         raise MethodError(f"paper is {shorten(paper)}; expected a text")

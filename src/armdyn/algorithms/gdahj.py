@@ -107,14 +107,19 @@ def dynamics(arm: Arm, R: list[Matrix], p: Vectors, none: Vector, D: Apart | AsO
     n = arm.n
     k = [Vector(x.z, y.z, z.z) for x, y, z in R]
     pairs = [(k[j], k[j].cross(p[j])) if arm.revolute[j] else (ZERO, -k[j]) for j in range(n)]
-    forces = []
-    for i, (sig, s, b, D_i) in enumerate(composites(arm, R, p, none, D)):
-        if arm.revolute[i]:
-            d, y = k[i].x * D_i[0] + k[i].y * D_i[1] + k[i].z * D_i[2], b.cross(k[i])
-        else:
-            d, y = s.cross(k[i]), -sig * k[i]
-        forces.append((d, y))
+    bodies = composites(arm, R, p, none, D)
+    forces = [force(k[i], body, arm.revolute[i]) for i, body in enumerate(bodies)]
     return products(pairs, forces)
+
+
+def force(k: Vector, body: Composite, revolute: bool) -> tuple[Vector, Vector]:
+    """d_i and y_i of joint i along k."""
+    sig, s, b, D = body
+    if revolute:
+        d, y = k.x * D[0] + k.y * D[1] + k.z * D[2], b.cross(k)
+    else:
+        d, y = s.cross(k), -sig * k
+    return d, y
 
 
 def composites(

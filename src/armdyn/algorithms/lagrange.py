@@ -86,10 +86,15 @@ def trace(A: Columns, Delta_i: Delta) -> Scalar:
 
 
 def mass_matrix(arm: Arm, q: Sequence[Scalar]) -> list[Row]:
-    """M(q), shape (n, n): P_ij = sum over l of Tr(Delta_j J_l Delta_i^T), eqs. (3) and (9)."""
+    """M(q), shape (n, n), by eqs. (3) and (9)."""
+    return inertia_coefficients(arm, differentials(arm, q))
+
+
+def inertia_coefficients(arm: Arm, deltas: Differentials) -> list[Row]:
+    """P_ij, shape (n, n): sum over l of Tr(Delta_j J_l Delta_i^T), eq. (9)."""
     n = arm.n
     P: list[Row] = [[0] * n for _ in range(n)]
-    for Delta_l, J in zip(differentials(arm, q), pseudo_inertias(arm), strict=True):
+    for Delta_l, J in zip(deltas, pseudo_inertias(arm), strict=True):
         for j, Delta_j in enumerate(Delta_l):
             A = times_inertia(Delta_j, J)
             for i, Delta_i in enumerate(Delta_l[: j + 1]):
@@ -160,7 +165,11 @@ def gravity(arm: Arm, q: Sequence[Scalar]) -> Row:
 
 def bias(arm: Arm, q: Sequence[Scalar], qd: Sequence[Scalar]) -> Row:
     """C(q, qd) qd + g(q), shape (n,): the last two sums of eq. (2)."""
-    deltas = differentials(arm, q)
+    return bias_terms(arm, q, qd, differentials(arm, q))
+
+
+def bias_terms(arm: Arm, q: Sequence[Scalar], qd: Sequence[Scalar], deltas: Differentials) -> Row:
+    """The last two sums of eq. (2), each product of velocities taken once."""
     tau = gravity_terms(arm, q, deltas)
     P = velocity_coefficients(arm, deltas)
     for k in range(arm.n):
@@ -169,3 +178,19 @@ def bias(arm: Arm, q: Sequence[Scalar], qd: Sequence[Scalar]) -> Row:
             for i in range(arm.n):
                 tau[i] = tau[i] + P[i][j][k] * product
     return tau
+
+
+def inverse_dynamics(
+    arm: Arm, q: Sequence[Scalar], qd: Sequence[Scalar], qdd: Sequence[Scalar]
+) -> Row:
+    """F(q, qd, qdd), shape (n,): eq. (2)."""
+    deltas = differentials(arm, q)
+    return with_inertia(inertia_coefficients(arm, deltas), bias_terms(arm, q, qd, deltas), qdd)
+
+
+def with_inertia(P: Sequence[Row], tau: Row, qdd: Sequence[Scalar]) -> Row:
+    """The first sum of eq. (2), added to the others."""
+    return [
+        sum((P_ij * a for P_ij, a in zip(row, qdd, strict=True)), torque)
+        for row, torque in zip(P, tau, strict=True)
+    ]

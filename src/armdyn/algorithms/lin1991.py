@@ -263,8 +263,7 @@ def inertia_matrix(arm: Arm, body: Bodies, Jh33: Scalar) -> list[Row]:
     H[0][0] = Jh33 if arm.revolute[0] else mh[0]
     for j in range(1, arm.n):
         if j in body.A:
-            A, Jb = body.A[j], body.Jb[j]
-            a = Vector(Jb.xz + A.A23, Jb.yz - A.A13, -(Jb.xx + Jb.yy) + A.A12 - A.A21)
+            a = vector_a(body, j)
         elif j == body.r:
             a = Vector(0, 0, Jh33 + across(sh[j, j]) @ ph[j])
         H[j][j] = a.z - sh[j, j] @ e[j] if arm.revolute[j] else mh[j]
@@ -281,6 +280,12 @@ def inertia_matrix(arm: Arm, body: Bodies, Jh33: Scalar) -> list[Row]:
     return H
 
 
+def vector_a(body: Bodies, j: int) -> Vector:
+    """a_j (62) of a revolute joint j > r."""
+    A, Jb = body.A[j], body.Jb[j]
+    return Vector(Jb.xz + A.A23, Jb.yz - A.A13, -(Jb.xx + Jb.yy) + A.A12 - A.A21)
+
+
 @stage("d")
 def bias_coefficients(arm: Arm, body: Bodies) -> Pairs:
     """d_mj (66), with B_j (64), for m < j and j >= r; the D_mkj of j < r are zero."""
@@ -288,13 +293,7 @@ def bias_coefficients(arm: Arm, body: Bodies) -> Pairs:
     d: Pairs = {}
     for j in range(max(body.r, 1), arm.n):
         if j in body.A:
-            A, Jb = body.A[j], body.Jb[j]
-            A11, A22 = sh[j, j].x * ph[j].x, sh[j, j].y * ph[j].y
-            B = (
-                Vector(-Jb.xy - A22, Jb.xx + A.A21, 0),
-                Vector(-Jb.yy + A.A12, Jb.xy - A11, 0),
-                Vector(-Jb.yz + A.A13, Jb.xz + A.A23, -(A11 + A22)),
-            )
+            B = matrix_B(body, j)
         for m in range(j):
             if arm.revolute[m] and arm.revolute[j]:
                 Bu = Vector(*(row @ u[m, j] for row in B))
@@ -309,6 +308,17 @@ def bias_coefficients(arm: Arm, body: Bodies) -> Pairs:
             else:
                 d[m, j] = mh[j] * across(u[m, j])
     return d
+
+
+def matrix_B(body: Bodies, j: int) -> tuple[Vector, Vector, Vector]:
+    """The rows of B_j (64) of a revolute joint j > r."""
+    A, Jb, sh, ph = body.A[j], body.Jb[j], body.sh[j, j], body.ph[j]
+    A11, A22 = sh.x * ph.x, sh.y * ph.y
+    return (
+        Vector(-Jb.xy - A22, Jb.xx + A.A21, 0),
+        Vector(-Jb.yy + A.A12, Jb.xy - A11, 0),
+        Vector(-Jb.yz + A.A13, Jb.xz + A.A23, -(A11 + A22)),
+    )
 
 
 # Fig. 3: form g^<i>, calculate eta_m -------------------------------------------------------------
@@ -336,25 +346,33 @@ def gravity_terms(arm: Arm, R: Sequence[Rotation], mh: Row, ph: Vectors, e: Vect
 
 @stage("zeta")
 def zeta_hats(arm: Arm, R: Sequence[Rotation], u: Pairs, qd: Sequence[Scalar]) -> Pairs:
-    """zeta-hat_j^<m> = zeta_j^<m> qd_j for r <= j <= m, with zeta_j by (56) and (57)."""
+    """zeta-hat_j^<m> = zeta_j^<m> qd_j for r <= j <= m, with zeta_j by (57)."""
     n, r = arm.n, first_revolute(arm)
-    spin = [
-        Vector(0, 0, rate) if turns else ZERO for rate, turns in zip(qd, arm.revolute, strict=True)
-    ]
     zh: Pairs = {}
     if r < n:
         squared = qd[r] * qd[r]
         for m in range(r, n):
             zh[r, m] = squared * u[r, m]
-    for j in range(r + 1, n):
-        if j == r + 1:
-            zeta = (2 * qd[r]) * u[r, j] + spin[j]
-        else:
-            zeta = R[j].down(zeta + spin[j - 1]) + spin[j]
+    for j, zeta in zetas(arm, R, u, qd).items():
         zh[j, j] = qd[j] * zeta
         for m in range(j + 1, n):
             zh[j, m] = R[m].down(zh[j, m - 1])
     return zh
+
+
+def zetas(arm: Arm, R: Sequence[Rotation], u: Pairs, qd: Sequence[Scalar]) -> Vectors:
+    """zeta_j in E_j, for j > r, by (56); zeta_r is u_r qd_r."""
+    r = first_revolute(arm)
+    spin = [
+        Vector(0, 0, rate) if turns else ZERO for rate, turns in zip(qd, arm.revolute, strict=True)
+    ]
+    found: Vectors = {}
+    for j in range(r + 1, arm.n):
+        if j == r + 1:
+            found[j] = (2 * qd[r]) * u[r, j] + spin[j]
+        else:
+            found[j] = R[j].down(found[j - 1] + spin[j - 1]) + spin[j]
+    return found
 
 
 # Fig. 3: calculate b_m ---------------------------------------------------------------------------

@@ -15,10 +15,12 @@ from armdyn.algorithms.lagrange import (
     PseudoInertia,
     differentials,
     gravity_terms,
+    inertia_coefficients,
     pseudo_inertias,
     times,
     times_inertia,
     trace,
+    with_inertia,
 )
 from armdyn.chain.arm import Arm
 from armdyn.spatial import Row, Scalar
@@ -74,7 +76,11 @@ def nine_terms(Delta_i: Delta, Delta_j: Delta, Delta_k: Delta, J: PseudoInertia)
 
 def bias(arm: Arm, q: Sequence[Scalar], qd: Sequence[Scalar]) -> Row:
     """C(q, qd) qd + g(q), shape (n,), its first part approximate: the last two sums of eq. (2)."""
-    deltas = differentials(arm, q)
+    return bias_terms(arm, q, qd, differentials(arm, q))
+
+
+def bias_terms(arm: Arm, q: Sequence[Scalar], qd: Sequence[Scalar], deltas: Differentials) -> Row:
+    """The last two sums of eq. (2)."""
     tau = gravity_terms(arm, q, deltas)
     P = velocity_coefficients(arm, deltas)
     for k in range(arm.n):
@@ -83,3 +89,16 @@ def bias(arm: Arm, q: Sequence[Scalar], qd: Sequence[Scalar]) -> Row:
             for i in range(arm.n):
                 tau[i] = tau[i] + P[i][j][k] * product
     return tau
+
+
+def inverse_dynamics(
+    arm: Arm, q: Sequence[Scalar], qd: Sequence[Scalar], qdd: Sequence[Scalar]
+) -> Row:
+    """F(q, qd, qdd), shape (n,), its Coriolis part approximate: eq. (2)."""
+    deltas = differentials(arm, q)
+    return with_inertia(inertia_coefficients(arm, deltas), bias_terms(arm, q, qd, deltas), qdd)
+
+
+def christoffel(arm: Arm, q: Sequence[Scalar]) -> list[list[Row]]:
+    """P_ijk, shape (n, n, n), by eqs. (13) to (17): Gamma_ijk for j <= k, approximate for j > k."""
+    return velocity_coefficients(arm, differentials(arm, q))

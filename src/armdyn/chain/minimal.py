@@ -66,7 +66,7 @@ class MinimalParameters(Sequence[Combination]):
     def __init__(self, chain: Chain) -> None:
         self.chain = chain
         self._members = members_of(chain)
-        pairs = list(zip(self._members, self._constants(), strict=True))
+        pairs = list(zip(self._members, self.constants(), strict=True))
         self.names = [f"{e.name}_{i + 1}" for i, row in enumerate(self._members) for e in row]
         rows = [e.read @ constants for row, constants in pairs for e in row]
         self.coefficients = np.array(rows).reshape(-1, 10 * chain.n)
@@ -114,7 +114,7 @@ class MinimalParameters(Sequence[Combination]):
         """A body a link, made of the minimal parameters alone; together they move as the chain."""
         return regrouped(self.chain, [link.inertia for link in self.chain.links])
 
-    def _constants(self) -> list[np.ndarray]:
+    def constants(self) -> list[np.ndarray]:
         """mh_i, k_i, U_i of each link in all natural parameters, (10, 10 n): (3), (C1) to (C3)."""
         n = self.chain.n
         own = np.eye(10 * n).reshape(n, 10, 10 * n)

@@ -12,7 +12,7 @@ import numpy as np
 
 from armdyn import engine
 from armdyn.algorithms import catalogue
-from armdyn.algorithms.catalogue import ALIASES
+from armdyn.algorithms.catalogue import plain
 from armdyn.algorithms.method import Method
 from armdyn.chain import Chain
 from armdyn.comparison import stopwatch
@@ -202,8 +202,10 @@ def _plan(chain: Chain, quantities: Sequence[str], names: Sequence[str] | None) 
         if quantity not in SEVERAL:
             raise MethodError(unknown("methods to compare for quantity", quantity, SEVERAL))
     if names is not None:
-        names = [ALIASES.get(name, name) for name in names]
-        _check_names(names, {quantity: catalogue.methods(quantity) for quantity in quantities})
+        rows = {quantity: catalogue.methods(quantity) for quantity in quantities}
+        known = {plain(method.name): method.name for row in rows.values() for method in row}
+        names = [known.get(plain(name), name) for name in names]
+        _check_names(names, rows)
     return {quantity: _able(chain, quantity, names) for quantity in quantities}
 
 

@@ -183,7 +183,7 @@ def _printed(chain: Chain, names: Sequence[str], method: str | None, stage: str 
         raise MethodError(f"no paper prints a count of {what} by any method")
     if method is None:
         raise MethodError(f"a count of kind 'paper' takes the name of a method: {listed(known)}")
-    method = catalogue.ALIASES.get(method, method)
+    method = catalogue.plain(method)
     found = published.find(quantity, method, stage, chain.kinds)
     if found is None or found.by_the_paper is None:
         what += f" by {method}" + (f", stage {shorten(stage)}," if stage else "")
@@ -234,7 +234,7 @@ def _jobs(chain: Chain, quantity: Asked, method: str | None) -> list[Job]:
         (together, found)
         for together, row in catalogue.TOGETHER.items()
         for found in row
-        if set(together) == set(names) and found.name == method
+        if set(together) == set(names) and method and found.name == catalogue.plain(method)
     ]
     if not jobs:
         jobs = [((name,), _method(chain, name, method)) for name in names]
