@@ -18,6 +18,7 @@ from importlib.resources import files
 from typing import Any, Literal
 
 from armdyn.errors import MethodError
+from armdyn.forks import importing
 from armdyn.papers import PAPERS, find
 from armdyn.papers.evidence import Evidence, Word
 
@@ -131,11 +132,13 @@ def lists() -> list[Listed]:
 def check_of(key: str, entry: Entry) -> Callable[[], Evidence]:
     """The function that bears an entry's verdict out."""
     if entry.check == COUNT:
-        from armdyn.papers.checks import counts
+        with importing:
+            from armdyn.papers.checks import counts
 
         return lambda: counts.line(key, entry.line)
     module, _, name = entry.check.rpartition(".")
-    found = getattr(import_module(f"armdyn.papers.checks.{module}"), name, None)
+    with importing:
+        found = getattr(import_module(f"armdyn.papers.checks.{module}"), name, None)
     if found is None:
         raise MethodError(f"{entry.label} of {key} has no check {entry.check}")
     return found

@@ -20,6 +20,7 @@ from decimal import Decimal, localcontext
 from functools import cache
 
 import numpy as np
+from numpy.random import Generator, default_rng
 
 from armdyn.algorithms.catalogue import find
 from armdyn.chain import Chain
@@ -71,7 +72,7 @@ def mass_matrix(method: str, chain: Chain, q: Sequence[float], number: type = fl
 
 def random_arm(n: int, seed: int = 0) -> Chain:
     """An arm of n revolute joints by the paper's distributions."""
-    rng = np.random.default_rng(seed)
+    rng = default_rng(seed)
     turns, lengths = rng.uniform(-math.pi, math.pi, (2, n)), rng.uniform(-1.0, 1.0, (2, n))
     mass, com = rng.uniform(1.0, 10.0, n), rng.uniform(-1.0, 1.0, (n, 3))
     with unlogged():
@@ -103,7 +104,7 @@ def _nothing(record: logging.LogRecord) -> bool:
     return False
 
 
-def random_tensor(rng: np.random.Generator) -> np.ndarray:
+def random_tensor(rng: Generator) -> np.ndarray:
     """A positive definite matrix with elements from 1 to 10, by drawing until one is."""
     while True:
         xx, xy, xz, yy, yz, zz = rng.uniform(1.0, 10.0, 6)
@@ -125,7 +126,7 @@ def trial(n: int) -> Trial:
     chain = random_arm(n)
     errors: dict[str, list[float]] = {method: [] for method in METHODS}
     apart = []
-    for q in np.random.default_rng(n).uniform(-math.pi, math.pi, (POSTURES, n)).tolist():
+    for q in default_rng(n).uniform(-math.pi, math.pi, (POSTURES, n)).tolist():
         found = {method: mass_matrix(method, chain, q) for method in METHODS}
         with localcontext(prec=DIGITS):
             truth = mass_matrix("crba", chain, q, Decimal)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from functools import cache, cached_property
 
 import numpy as np
+from numpy.random import default_rng
 
 from armdyn.algorithms import lin_fang_minimal
 from armdyn.algorithms.regressor import regressor
@@ -327,7 +328,7 @@ def table_7() -> Evidence:
 
 def rank(chain: Chain) -> int:
     """Of the regressor, at random states."""
-    arm, rng = chain.on(float), np.random.default_rng(0)
+    arm, rng = chain.on(float), default_rng(0)
     states = rng.uniform(-2, 2, (12 * chain.n, 3, chain.n)).tolist()
     Y = np.concatenate([np.array(regressor(arm, *state), float) for state in states])
     return int(np.linalg.matrix_rank(Y, 1e-9 * np.linalg.norm(Y)))
