@@ -14,7 +14,7 @@ from armdyn import Chain, Robot, engine
 from armdyn.algorithms import lin1991, newton_euler
 from armdyn.algorithms.catalogue import methods
 from armdyn.engine import calls as calls_path
-from armdyn.engine import jit
+from armdyn.engine import jit, llvm_thread
 from armdyn.errors import MethodError, ModelError, TraceError
 from armdyn.program.tape import record
 from armdyn.quantities import QUANTITIES, choice, tasks
@@ -403,7 +403,7 @@ def test_an_approximation_warns_once(caplog, monkeypatch):
 
 def test_without_llvmlite_an_error_says_what_to_install(monkeypatch):
     """What needs no compiling still works."""
-    jit._binding.cache_clear()
+    llvm_thread.binding.cache_clear()
     jit.machine.cache_clear()
     monkeypatch.setitem(sys.modules, "llvmlite.binding", None)
     chain = Chain.random(3, seed=25)

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import armdyn
 from armdyn import Chain
-from armdyn.engine import Compilation, jit
+from armdyn.engine import Compilation, jit, llvm_thread
 from armdyn.program import drivers, llvm
 from armdyn.program.fma import place_fma
 from armdyn.program.interpreter import evaluate
@@ -349,7 +349,7 @@ def test_vectors_wait_on_the_stack_at_multiples_of_their_size(kind):
     chain = armdyn.load("panda").chain
     whole = Compilation(chain, [Task("forward_dynamics")]).program
     text = getattr(drivers, kind)(whole, "float64", lanes)
-    with jit._binding().parse_assembly(text) as module, jit._target_machine() as target:
+    with llvm_thread.binding().parse_assembly(text) as module, jit._target_machine() as target:
         code = target.emit_assembly(module)
     part = code[code.index("part0:") : code.index("near:")]
     moves = Counter(re.findall(r"(vmov[au]p[sd])\s.*\(%rsp\)", part))

@@ -3,6 +3,7 @@
 Fails by naming the room: see CONTRIBUTING.md, "Where things live".
 """
 
+import ast
 import os
 import shutil
 import subprocess
@@ -15,7 +16,7 @@ import armdyn
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "src" / "armdyn"
-HALL = {"__init__", "__main__", "errors"}
+HALL = {"__init__", "__main__", "errors", "forks"}
 
 
 def python(*arguments, folder, path=PACKAGE.parent):
@@ -109,7 +110,7 @@ def test_a_module_outside_the_rooms_breaks_the_contract(copy):
 
 def test_importing_armdyn_imports_nothing_else():
     modules = imported_with("armdyn")
-    assert [name for name in modules if name.startswith("armdyn.")] == []
+    assert [name for name in modules if name.startswith("armdyn.")] == ["armdyn.forks"]
     assert not modules & {"numpy", "llvmlite", "rich", "scipy", "matplotlib"}
 
 
@@ -117,6 +118,39 @@ def test_importing_armdyn_imports_nothing_else():
 def test_the_arm_as_data_imports_no_algorithm(module):
     modules = imported_with(module)
     assert [name for name in modules if name.startswith("armdyn.algorithms")] == []
+
+
+def imports_within_functions(tree):
+    """What a module imports when its functions are called, outside of ``with importing``."""
+    found = []
+
+    def look(node, is_within):
+        if isinstance(node, ast.FunctionDef | ast.Lambda):
+            is_within = True
+        if isinstance(node, ast.With) and "importing" in ast.unparse(node.items[0]):
+            return
+        name = ast.unparse(node.func) if isinstance(node, ast.Call) else ""
+        imports = isinstance(node, ast.Import | ast.ImportFrom) or name.startswith("np.random.")
+        if is_within and (imports or name in ("import_module", "__import__")):
+            found.append(ast.unparse(node))
+        for each in ast.iter_child_nodes(node):
+            look(each, is_within)
+
+    look(tree, False)
+    return found
+
+
+def test_every_import_within_a_function_is_one_that_forks_and_interrupts_wait_for():
+    """Except on the command line, which neither forks nor goes on after Ctrl-C."""
+    paths = [path for path in PACKAGE.rglob("*.py") if PACKAGE / "cli" not in path.parents]
+    trees = {path.name: ast.parse(path.read_text(encoding="utf-8")) for path in paths}
+    found = {name: imports_within_functions(tree) for name, tree in trees.items()}
+    assert {name: imports for name, imports in found.items() if imports} == {}
+
+
+def test_an_import_within_a_function_is_found():
+    tree = ast.parse("import a\ndef f():\n    with importing:\n        import b\n    import c")
+    assert imports_within_functions(tree) == ["import c"]
 
 
 @pytest.mark.parametrize("module", ["armdyn.robot", "armdyn.loaders"])

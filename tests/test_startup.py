@@ -95,34 +95,6 @@ def test_a_late_function_is_the_function():
     assert function(arm, q) == crba.mass_matrix(arm, q)
 
 
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
-def test_a_fork_waits_until_an_algorithm_is_imported():
-    """A module that a parent's thread was importing would never be ready in the child."""
-    code = """
-import os, threading, time
-import armdyn.engine
-from armdyn.algorithms import late
-begun, done = threading.Event(), threading.Event()
-
-def importing():
-    with late.LOCK:
-        begun.set()
-        time.sleep(0.5)
-        done.set()
-
-thread = threading.Thread(target=importing)
-thread.start()
-begun.wait()
-child = os.fork()
-if child == 0:
-    with late.LOCK:
-        os._exit(0 if done.is_set() else 1)
-thread.join()
-print(os.waitpid(child, 0)[1])
-"""
-    assert run(code) == "0\n"
-
-
 # The postures at which an arm is checked ----------------------------------------------------------
 
 

@@ -60,6 +60,8 @@ try:
 except OSError:
     _IMPORTED = []  # not on a disk
 
+from armdyn.forks import importing as _importing  # noqa: E402  after that list
+
 _HOMES = {  # of the public names; a room is imported when a name of it is first asked for
     "ArmdynError": "errors",
     "Chain": "chain",
@@ -97,9 +99,11 @@ if not TYPE_CHECKING:  # or a type checker would take any name for a public one
 
     def __getattr__(name: str) -> Any:
         if name not in _HOMES:
-            hint = import_module("armdyn.errors").meant(name, _HOMES)
+            with _importing:
+                hint = import_module("armdyn.errors").meant(name, _HOMES)
             raise AttributeError(f"module 'armdyn' has no attribute {name!r}; {hint}".rstrip("; "))
-        value = getattr(import_module(f"armdyn.{_HOMES[name]}"), name)
+        with _importing:
+            value = getattr(import_module(f"armdyn.{_HOMES[name]}"), name)
         globals()[name] = value
         return value
 

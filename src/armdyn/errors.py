@@ -4,6 +4,8 @@ import operator
 from collections.abc import Iterable
 from typing import Any
 
+from armdyn.forks import importing
+
 LONGEST = 80  # characters of a value in a message
 MOST = 40  # names in a list in a message
 ACCEPTED = 'check="warn" accepts it'  # of an error that it makes a note
@@ -58,7 +60,8 @@ def instead(name: object, known: Iterable[str]) -> str:
 
 def meant(name: object, known: Iterable[str]) -> str:
     """The question whether a known name was meant, in letters of whatever case; empty if none."""
-    from difflib import get_close_matches  # which only a slip needs
+    with importing:
+        from difflib import get_close_matches  # which only a slip needs
 
     if not isinstance(name, str) or len(name) > LONGEST:  # to compare is work of length squared
         return ""
@@ -70,7 +73,8 @@ def meant(name: object, known: Iterable[str]) -> str:
 
 def warn(text: str, *values: object) -> None:
     """Write a line in the log "armdyn": the text, with the values where it has a place for them."""
-    import logging  # seldom needed, and slow to import
+    with importing:
+        import logging  # seldom needed, and slow to import
 
     logging.getLogger("armdyn").warning(text, *values, stacklevel=2)
 

@@ -13,6 +13,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from numpy.random import default_rng
 
 from armdyn.chain import Chain
 
@@ -62,7 +63,7 @@ class Sample:
         self.n = self.chain.n
         self.K = np.array([kind == "P" for kind in joints], dtype=float)
         self.Ks = 1 - self.K
-        rng = np.random.default_rng(seed)
+        rng = default_rng(seed)
         self.q, self.qd, self.qdd = rng.uniform(-1.5, 1.5, (3, self.n))
         self.g = np.array(list(self.arm.gravity))
         self.m = np.array(self.arm.mass)

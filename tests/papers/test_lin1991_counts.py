@@ -102,22 +102,6 @@ def test_table_i_walker_orin():
         assert printed == (M + 3 * n - 13, A + n * (n - 1) + 11 * n - 13)
 
 
-def frames_in(R, k):
-    """The axes of E_1, ..., E_n in E_k; k counts from 0."""
-    own = x, y, z = Vector(1, 0, 0), Vector(0, 1, 0), Vector(0, 0, 1)
-    inward, outward = [], []
-    for i in reversed(range(1, k + 1)):
-        x, t = R[i].C * x - R[i].S * y, R[i].S * x + R[i].C * y
-        y, z = R[i].Cb * t - R[i].Sb * z, R[i].Sb * t + R[i].Cb * z
-        inward.append((x, y, z))
-    x, y, z = own
-    for i in range(k + 1, len(R)):
-        t, z = R[i].Cb * y + R[i].Sb * z, R[i].Cb * z - R[i].Sb * y
-        x, y = R[i].C * x + R[i].S * t, R[i].C * t - R[i].S * x
-        outward.append((x, y, z))
-    return [*inward[::-1], own, *outward]
-
-
 def test_frames_of_fijany_bejczy():
     """Appendix, frame k of Fijany and Bejczy: by our count k = 3 takes fewest operations.
 
@@ -125,12 +109,11 @@ def test_frames_of_fijany_bejczy():
     takes less than Table I prints, and k = 2 less than our counts of Renaud's and of the present.
     """
 
-    def method(arm, q, k):
-        R = arm.rotations(q)
-        return fijany_bejczy.in_one_frame(arm, R, q, frames_in(R, k - 1))
-
     for n in range(6, 9):
-        costs = {k: run(lambda arm, q, _, k=k: method(arm, q, k), n) for k in range(1, n + 1)}
+        costs = {
+            k: run(lambda arm, q, _, k=k: fijany_bejczy.in_frame(arm, q, k), n)
+            for k in range(1, n + 1)
+        }
         assert costs[2] == at(n, "4.5n^2+90.5n-201", "4n^2+64n-141")
         assert costs[n] == at(n, "4.5n^2+92.5n-179", "4n^2+65n-130")
         assert costs[n] == by_method("fijany-bejczy", n)

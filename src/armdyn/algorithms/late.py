@@ -1,16 +1,12 @@
-"""Algorithms named before they are imported: a robot whose kernels are on the disk needs none.
-
-A fork waits until nothing is being imported here, for in the child it would never be finished.
-"""
+"""Algorithms named before they are imported: a robot whose kernels are on the disk needs none."""
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
-LOCK = threading.RLock()  # one thread at a time imports an algorithm; see engine/forks.py
+from armdyn.forks import importing
 
 
 class Late:
@@ -35,7 +31,7 @@ class LateFunction:
     @property
     def __wrapped__(self) -> Callable[..., Any]:
         """The function itself."""
-        with LOCK:
+        with importing:
             module = import_module(f"armdyn.algorithms.{self._module}")
         return getattr(module, self._name)
 

@@ -25,6 +25,7 @@ import numpy as np
 from armdyn.engine import Code, cache
 from armdyn.engine.calls import CarefulPath, libraries
 from armdyn.errors import ShapeError
+from armdyn.forks import importing
 
 TYPES = (  # of arrays: the file here, the module that has the type, and its name there
     ("torch", "torch", "Tensor"),
@@ -84,11 +85,13 @@ def _find(kind: type) -> ModuleType | None:
     for name, module, array in TYPES:
         there = getattr(sys.modules.get(module), array, None)
         if isinstance(there, type) and issubclass(kind, there):
-            return import_module(f"armdyn.arrays.{name}")
+            with importing:
+                return import_module(f"armdyn.arrays.{name}")
     if issubclass(kind, np.ndarray | np.generic):
         return None
     if hasattr(kind, "__dlpack__") and hasattr(kind, "__dlpack_device__"):
-        return import_module("armdyn.arrays.dlpack")
+        with importing:
+            return import_module("armdyn.arrays.dlpack")
     return None
 
 

@@ -11,20 +11,23 @@ from typing import Any
 import numpy as np
 
 from armdyn.engine.calls import CarefulPath
+from armdyn.forks import importing
 
 
 def kernel(path: CarefulPath) -> Any:
     """What launches a function on a GPU; made at first need."""
     found = path.others.get("cuda")
     if found is None:
-        gpu: Any = import_module("armdyn.engine.gpu")
+        with importing:
+            gpu: Any = import_module("armdyn.engine.gpu")
         found = path.others.setdefault("cuda", gpu.Kernel(path.compile, path.takes, path.shapes))
     return found
 
 
 def ready(path: CarefulPath) -> Any:
     """``kernel``; in a forked process it says why there is none, before a library does."""
-    driver: Any = import_module("armdyn.engine.cuda")
+    with importing:
+        driver: Any = import_module("armdyn.engine.cuda")
     driver.check_usable()
     return kernel(path)
 

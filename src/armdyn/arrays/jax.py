@@ -21,9 +21,9 @@ from jax import numpy as jnp
 from jax.extend.core import Primitive
 from jax.interpreters import ad, batching, mlir
 
+from armdyn import forks
 from armdyn.arrays import cuda, key, xla
 from armdyn.engine import cuda as driver
-from armdyn.engine import forks
 from armdyn.engine.calls import CarefulPath
 from armdyn.engine.differentiated import differentiated
 from armdyn.errors import ShapeError, shorten

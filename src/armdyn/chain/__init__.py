@@ -20,6 +20,7 @@ from armdyn.chain.minimal import MinimalParameters
 from armdyn.chain.parts import File, Frame, Joint, Link, assign, locked_at
 from armdyn.chain.pose import IDENTITY, Pose
 from armdyn.errors import ACCEPTED, ModelError, cut, shorten, unknown, warn, whole
+from armdyn.forks import importing
 
 if TYPE_CHECKING:
     from armdyn.chain.random import Structure
@@ -346,13 +347,15 @@ class Chain:
 
     def to_toml(self) -> str:
         """This chain in armdyn's own format, which ``armdyn.load`` reads back bit for bit."""
-        from armdyn.chain.writers import to_toml
+        with importing:
+            from armdyn.chain.writers import to_toml
 
         return to_toml(self)
 
     def to_urdf(self) -> str:
         """This chain as a URDF, without what that has no place for: gravity, rotors."""
-        from armdyn.chain.writers import to_urdf
+        with importing:
+            from armdyn.chain.writers import to_urdf
 
         return to_urdf(self)
 
@@ -453,6 +456,7 @@ class Chain:
             seed: of the random generator.
             structure: how the axes lie, a name of ``armdyn.chain.random.STRUCTURES``.
         """
-        from armdyn.chain.random import draw
+        with importing:
+            from armdyn.chain.random import draw
 
         return draw(n, joints, seed, structure)

@@ -12,6 +12,7 @@ import numpy as np
 from armdyn.chain import dh
 from armdyn.chain.limits import HUGE, MOST_JOINTS
 from armdyn.errors import shorten
+from armdyn.forks import importing
 
 if TYPE_CHECKING:
     from armdyn.chain import Chain, Joint
@@ -149,7 +150,8 @@ def odd_angles(chain: Chain) -> list[str]:
 
 def motion(chain: Chain) -> list[str]:
     """Joints that can accelerate without any torque, found at a few postures."""
-    from armdyn.algorithms.crba import mass_matrix  # the one algorithm that a chain asks
+    with importing:
+        from armdyn.algorithms.crba import mass_matrix  # the one algorithm that a chain asks
 
     arm = chain.on(float)
     rotors = np.array([joint.rotor_inertia for joint in chain.joints])

@@ -15,6 +15,7 @@ from armdyn.chain.inertia import Inertia, places
 from armdyn.chain.parts import Frame, Joint, Link
 from armdyn.chain.pose import IDENTITY, QUARTER, Pose, quarter_turns
 from armdyn.errors import ModelError, shorten, unknown
+from armdyn.forks import importing
 
 if TYPE_CHECKING:
     from armdyn.chain import Chain
@@ -91,7 +92,8 @@ class DHTable(NamedTuple):
         **rest: Any,
     ) -> Chain:
         """The chain of joints without constants, and of what stands in the convention's frames."""
-        from armdyn.chain import Chain
+        with importing:
+            from armdyn.chain import Chain
 
         if self.outer:
             links = [

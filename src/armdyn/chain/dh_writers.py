@@ -19,6 +19,7 @@ from armdyn.chain.dh import COLUMNS
 from armdyn.chain.given import choice
 from armdyn.chain.pose import IDENTITY, Pose
 from armdyn.errors import cut
+from armdyn.forks import importing
 from armdyn.output.files import marked
 
 if TYPE_CHECKING:
@@ -173,7 +174,8 @@ def _left_out(chain: Chain, base: Pose, tip: Pose) -> Iterator[str]:
 
 
 def _place(pose: Pose) -> str:
-    from armdyn.chain.writers import rpy
+    with importing:
+        from armdyn.chain.writers import rpy
 
     shift = ", ".join(f"{x + 0.0:.10g}" for x in pose.translation)
     turn = ", ".join(f"{math.degrees(x) + 0.0:.10g}" for x in rpy(pose))

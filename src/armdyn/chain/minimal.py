@@ -18,6 +18,7 @@ from armdyn.chain import axes
 from armdyn.chain.given import Triple
 from armdyn.chain.inertia import NAMES, ORDERS, Inertia
 from armdyn.chain.pose import Pose
+from armdyn.forks import importing
 from armdyn.spatial import Scalar
 from armdyn.spatial.matrices import linear
 
@@ -81,10 +82,14 @@ class MinimalParameters(Sequence[Combination]):
         """
         if any(self.chain.gravity):
             return True
-        from armdyn.algorithms.regressor import regressor
+        with importing:
+            from armdyn.algorithms.regressor import regressor
 
         arm, n = self.chain.on(float), self.chain.n
-        rng = np.random.default_rng(0)
+        with importing:
+            from numpy.random import default_rng  # slow to import
+
+        rng = default_rng(0)
         states = rng.uniform(-np.pi, np.pi, (3 + 3 * len(self) // n, 3, n)).tolist()
         Y = np.concatenate([np.array(regressor(arm, *state), float) for state in states])
         felt = Y @ np.linalg.pinv(self.coefficients)

@@ -6,10 +6,12 @@ import math
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
+from numpy.random import default_rng
 
 from armdyn.chain import given
 from armdyn.chain.pose import Pose
 from armdyn.errors import ModelError, shorten, unknown
+from armdyn.forks import importing
 
 if TYPE_CHECKING:
     from armdyn.chain import Chain
@@ -56,7 +58,8 @@ def draw(n: int, joints: str | None, seed: int, structure: Structure) -> Chain:
     - "spherical-wrist": the last three axes meet at right angles: b = 0 and beta = -+90 degrees
       for the last two rows, d = 0 for the last but one.
     """
-    from armdyn.chain import Chain
+    with importing:
+        from armdyn.chain import Chain
 
     if not isinstance(structure, str) or structure not in STRUCTURES:
         raise ModelError(unknown("structure", structure, STRUCTURES))
@@ -67,7 +70,7 @@ def draw(n: int, joints: str | None, seed: int, structure: Structure) -> Chain:
         raise ModelError(
             f"joints must be one letter for each of n = {n} joints, not {shorten(joints)}"
         )
-    rng = np.random.default_rng(seed)
+    rng = default_rng(seed)
     beta, theta = rng.uniform(-math.pi, math.pi, (2, n))
     b, d = rng.uniform(-0.5, 0.5, (2, n))
     mass, com = rng.uniform(0.5, 5.0, n), rng.uniform(-0.2, 0.2, (n, 3))

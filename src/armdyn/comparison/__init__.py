@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from armdyn import engine
+import armdyn.engine as engine
 from armdyn.algorithms import catalogue
 from armdyn.algorithms.catalogue import plain
 from armdyn.algorithms.method import Method
@@ -22,6 +22,7 @@ from armdyn.comparison.ranking import LARGEST, Measured, Ranking, Verdict, ranke
 from armdyn.comparison.stopwatch import Call
 from armdyn.counting import count, depth, published
 from armdyn.errors import MethodError, as_names, instead, listed, shorten, unknown
+from armdyn.forks import importing
 from armdyn.loaders import load
 from armdyn.output import files
 from armdyn.output.progress import told
@@ -67,30 +68,35 @@ class Comparison:
         return f"Comparison({self.robot!r}, {found}{f'; {wrong} WRONG' if wrong else ''})"
 
     def __str__(self) -> str:
-        from armdyn.comparison import rendering
+        with importing:
+            from armdyn.comparison import rendering
 
         return rendering.text(self)
 
     def _repr_html_(self) -> str:
-        from armdyn.comparison import rendering
+        with importing:
+            from armdyn.comparison import rendering
 
         return rendering.html(self)
 
     def to_dict(self) -> dict[str, Any]:
         """All of it as plain data, with units in the names."""
-        from armdyn.comparison import rendering
+        with importing:
+            from armdyn.comparison import rendering
 
         return rendering.data(self)
 
     def to_csv(self) -> str:
         """A line a method."""
-        from armdyn.comparison import rendering
+        with importing:
+            from armdyn.comparison import rendering
 
         return rendering.csv_text(self)
 
     def write_html(self, path: str | Path) -> None:
         """Write the tables with bars as one page of HTML, which needs nothing else."""
-        from armdyn.comparison import page
+        with importing:
+            from armdyn.comparison import page
 
         page.write([self], path)
 
@@ -99,7 +105,8 @@ class Comparison:
 
         With a path it is written, too; the suffix, .png or .svg, chooses the format.
         """
-        from armdyn.comparison import bars
+        with importing:
+            from armdyn.comparison import bars
 
         if path is not None:
             files.check_picture(path)

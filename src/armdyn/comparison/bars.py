@@ -8,6 +8,7 @@ from typing import Any
 from armdyn.comparison import Comparison
 from armdyn.comparison.ranking import Measured, Ranking
 from armdyn.comparison.rendering import duration, title
+from armdyn.forks import importing
 from armdyn.output import files
 
 CHOSEN, OTHER, WRONG, APPROXIMATE = "#2e8b57", "#1f5f99", "#c0392b", "#b8a038"
@@ -37,7 +38,8 @@ def draw(comparison: Comparison) -> Any:
 
 def _keys(rows: list[Measured]) -> Iterator[Any]:
     """What the colours mean that are there, and the two bars of a pair."""
-    from matplotlib.patches import Patch
+    with importing:
+        from matplotlib.patches import Patch
 
     used = {_colour(row) for row in rows}
     for colour, meaning in MEANINGS.items():

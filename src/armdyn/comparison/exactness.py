@@ -8,6 +8,7 @@ from decimal import Decimal, InvalidOperation, localcontext
 from typing import Any
 
 import numpy as np
+from numpy.random import default_rng
 
 from armdyn.chain import Chain
 from armdyn.errors import MethodError, shorten
@@ -30,7 +31,7 @@ def random_states(chain: Chain, count: int, seed: int = 0) -> States:
     q is uniform between the joint's limits where both are within a turn (1 m), else in one turn
     (within 1 m); qd within 1, qdd within 5 rad/s (m/s) and a second more, tau within 20 N m (N).
     """
-    rng = np.random.default_rng(seed)
+    rng = default_rng(seed)
     widest = [math.pi if joint.kind == "R" else 1.0 for joint in chain.joints]
     limits = [(joint.lower, joint.upper) for joint in chain.joints]
     lower, upper = np.array(

@@ -52,8 +52,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import nullcontext
 from dataclasses import astuple, dataclass, fields, replace
+from functools import partial
 from typing import Any, Literal, get_args, overload
 
 from armdyn.algorithms import catalogue
@@ -64,7 +64,7 @@ from armdyn.chain import Chain
 from armdyn.chain.arm import Arm
 from armdyn.counting import published
 from armdyn.counting.polynomial import Polynomial
-from armdyn.counting.rules import sealing
+from armdyn.counting.rules import run_sealed
 from armdyn.counting.scalars import Counted, Position, Tally
 from armdyn.counting.tapes import StageTape
 from armdyn.errors import MethodError, as_names, listed, meant, shorten, unknown
@@ -309,8 +309,11 @@ def _tally(chain: Chain, jobs: list[Job], literal: bool) -> dict[str, Counter[st
         name: [Counted(tally) for _ in range(size)] for name, size in given.items()
     }
     state["q"] = [Position(tally, twist) for twist in twists]
-    with sealing(tally, arms) if literal else nullcontext():
-        _run(jobs, arms, state, tally.stage)
+    run = partial(_run, jobs, arms, state, tally.stage)
+    if literal:
+        run_sealed(tally, arms, run)
+    else:
+        run()
     return tally.counters
 
 

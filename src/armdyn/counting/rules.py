@@ -9,40 +9,43 @@ that module nor an algorithm knows of it.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import Callable, Sequence
+from contextvars import ContextVar, copy_context
 from typing import Any
 
 from armdyn.algorithms.stages import stored_zero
 from armdyn.chain.arm import Arm
 from armdyn.counting.scalars import Counted, Tally, Turn
-from armdyn.engine.forks import free_in_children
+from armdyn.forks import free_in_children
 from armdyn.spatial import Rotation, Scalar, Symmetric, Vector
 
+PLAIN: dict[Any, Callable[..., None]] = {cls: cls.__init__ for cls in (Rotation, Vector, Symmetric)}
 _tally: ContextVar[Tally | None] = ContextVar("tally", default=None)
 _one_count_at_a_time = free_in_children(threading.Lock())
 
 
-@contextmanager
-def sealing(tally: Tally, arms: Sequence[Arm]) -> Iterator[None]:
-    """While it lasts, the rules hold in this thread, for these arms and what is made of them."""
+def run_sealed(tally: Tally, arms: Sequence[Arm], work: Callable[[], object]) -> None:
+    """Call a function while the rules hold in this thread, for these arms and their vectors.
+
+    They hold in a context of their own, which ends with the call wherever Ctrl-C ends it. Beyond
+    it a constructor that seals does what the plain one does.
+    """
     for arm in arms:
         seal_parameters(arm, tally)
+
+    def run() -> None:
+        _tally.set(tally)
+        stored_zero.set(Counted(tally))  # rule 5
+        work()
+
     with _one_count_at_a_time:
-        plain: dict[Any, Callable[..., None]] = {
-            cls: cls.__init__ for cls in (Rotation, Vector, Symmetric)
-        }
-        tokens = _tally.set(tally), stored_zero.set(Counted(tally))  # the latter is rule 5
         try:
-            for cls, construct in plain.items():
+            for cls, construct in PLAIN.items():
                 cls.__init__ = (formed_at_run_time if cls is Rotation else sealed)(construct)
-            yield
+            copy_context().run(run)
         finally:
-            for cls, construct in plain.items():
+            for cls, construct in PLAIN.items():
                 cls.__init__ = construct
-            _tally.reset(tokens[0])
-            stored_zero.reset(tokens[1])
 
 
 def seal(x: Scalar, tally: Tally) -> Scalar:

@@ -16,7 +16,7 @@ import numpy as np
 import armdyn
 from armdyn.algorithms.catalogue import registered
 from armdyn.chain import Chain
-from armdyn.engine import cache, calls, forks, jit, processor  # noqa: F401  forks acts by itself
+from armdyn.engine import cache, calls, jit, processor
 from armdyn.errors import ArmdynError, warn
 from armdyn.program.fma import place_fma
 from armdyn.program.program import Program

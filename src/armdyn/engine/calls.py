@@ -43,8 +43,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from armdyn import forks
 from armdyn.chain.given import is_masked
-from armdyn.engine import blocks, forks, processor, workers
+from armdyn.engine import blocks, processor, workers
 from armdyn.engine.blocks import Shape
 from armdyn.errors import ShapeError, listed, shorten, whole_number
 

@@ -27,7 +27,8 @@ from ctypes import (
 from struct import Struct
 from typing import Any
 
-from armdyn.engine import cache, fingerprint, forks, is_as_imported, jit
+from armdyn import forks
+from armdyn.engine import cache, fingerprint, is_as_imported, jit
 from armdyn.errors import DeviceError
 
 LIBRARY = "nvcuda.dll" if sys.platform == "win32" else "libcuda.so.1"

@@ -9,17 +9,16 @@ from __future__ import annotations
 
 import os
 import sys
-import threading
 from collections.abc import Mapping
 from functools import cache
-from types import ModuleType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from armdyn.engine import image, processor
+from armdyn.engine.llvm_thread import binding, keep, on_llvm_thread
 from armdyn.errors import ArmdynError, MethodError, shorten, warn
-
-if TYPE_CHECKING:
-    from armdyn.program.program import Program
+from armdyn.forks import importing
+from armdyn.program.program import Op, Program
+from armdyn.program.tables import Loop
 
 BRISK = 32  # bytes of a vector; after a wider one some processors are slow for a while
 
@@ -30,8 +29,6 @@ A_STORE = {"single": 100e-6, "batch": 300e-6, "stream": 300e-6}  # and to store 
 
 MANY = ("batch", "stream")  # kinds of kernel that are for many states
 ORDERED_ANEW = range(1300, 6000)  # lines of a module's text, see ``_level``
-
-LOCK = threading.RLock()  # one thread at a time is inside LLVM; see forks.py
 
 
 class Machine(NamedTuple):
@@ -48,35 +45,20 @@ class Machine(NamedTuple):
 
 
 @cache
-def _binding() -> ModuleType:
-    with LOCK:
-        try:
-            import llvmlite.binding as binding
-        except (ImportError, OSError) as trouble:
-            raise ArmdynError(
-                f"armdyn compiles by llvmlite, which cannot be imported here: {trouble}. Expected "
-                "what 'pip install llvmlite' installs, or conda where pip has none for this machine"
-            ) from trouble
-        binding.initialize_native_target()
-        binding.initialize_native_asmprinter()
-    return binding
-
-
-@cache
+@on_llvm_thread
 def machine() -> Machine:
     """This machine, as LLVM sees it."""
-    binding = _binding()
-    features = binding.get_host_cpu_features()
+    llvm = binding()
+    features = llvm.get_host_cpu_features()
     wide = 64 if features.get("avx512f") else 32 if features.get("avx") else 16
-    name = binding.get_host_cpu_name()
+    name = llvm.get_host_cpu_name()
     version = sys.modules["llvmlite"].__version__
     return Machine(name, features.flatten(), wide, version)
 
 
 def _target_machine(level: int = 1) -> Any:
     """LLVM's code generator; at level 2 it orders code anew after registers are allocated."""
-    binding, here = _binding(), machine()
-    target = binding.Target.from_default_triple()
+    here, target = machine(), binding().Target.from_default_triple()
     return target.create_target_machine(
         cpu=here.name, features=here.features, opt=level, reloc="pic", codemodel="small", jit=True
     )
@@ -93,7 +75,7 @@ def _level(text: str, kind: str) -> int:
 
 def compile(program: Program, kind: str, dtype: str) -> bytes:
     """Machine code of the kernel "single", "batch" or "stream" for "float64" or "float32"."""
-    with LOCK:
+    with importing:
         from armdyn.program import drivers
 
     check_size(program, kind)
@@ -107,8 +89,6 @@ def compile(program: Program, kind: str, dtype: str) -> bytes:
 
 def _lanes_of_one(program: Program, dtype: str) -> int:
     """How wide the vectors of the kernel for one state are: brisk, unless it has long loops."""
-    from armdyn.program.tables import Loop
-
     brisk, widest = machine().lanes(dtype, widest=BRISK), machine().lanes(dtype)
     rows = [value.n for _, _, value in program.instructions if isinstance(value, Loop)]
     looped = [n for n in rows if n >= brisk]  # shorter ones are unrolled
@@ -121,8 +101,6 @@ def check_size(program: Program, kind: str) -> None:
     The time grows with the number of instructions and not faster, so it is known beforehand. A
     table is one, whatever its size, and its parts are read and stored by loops.
     """
-    from armdyn.program.program import Op
-
     code = program.instructions
     count = sum(instruction.op is not Op.PART for instruction in code)
     stores = sum(code[k].op not in (Op.CONSTANT, Op.PART) for k in program.outputs)
@@ -151,13 +129,13 @@ def longest() -> float:
     return seconds
 
 
+@on_llvm_thread
 def assemble(text: str, kind: str = "") -> bytes:
     """Object code of a module in LLVM's language, of a kind of kernel if it is one."""
-    binding = _binding()
+    llvm = binding()
     with (
-        LOCK,
-        binding.create_context() as context,  # of its own: it keeps all constants it ever met
-        binding.parse_assembly(text, context) as module,
+        llvm.create_context() as context,  # of its own: it keeps all constants it ever met
+        llvm.parse_assembly(text, context) as module,
         _target_machine(_level(text, kind)) as target,
     ):
         return bytes(target.emit_object(module))
@@ -187,11 +165,17 @@ class LoadedCode:
             self.address: int = self._image.address
             self.instructions = self._image.instructions
             return
-        binding = _binding()
-        with LOCK:
-            self._jit = binding.create_lljit_compiler(_target_machine())
-            builder = binding.JITLibraryBuilder().add_object_img(code).add_current_process()
-            for name, address in (symbols or {}).items():
-                builder.import_symbol(name, address)
-            self._library = builder.export_symbol(kind).link(self._jit, kind)
-            self.address = self._library[kind]
+        self.address = _link(self, code, kind, symbols or {})
+
+
+@on_llvm_thread
+def _link(owner: LoadedCode, code: bytes, kind: str, symbols: Mapping[str, int]) -> int:
+    """The address of the function in object code, which is there while the owner lives."""
+    llvm = binding()
+    jit = llvm.create_lljit_compiler(_target_machine())
+    builder = llvm.JITLibraryBuilder().add_object_img(code).add_current_process()
+    for name, address in symbols.items():
+        builder.import_symbol(name, address)
+    library = builder.export_symbol(kind).link(jit, kind)
+    keep(owner, library, jit)
+    return int(library[kind])

@@ -11,7 +11,9 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from armdyn.engine import jit
+from armdyn.engine.llvm_thread import binding, on_llvm_thread
 from armdyn.errors import ArmdynError
+from armdyn.forks import importing
 
 if TYPE_CHECKING:
     from armdyn.program.program import Program
@@ -25,7 +27,7 @@ SEVERAL = b" several"  # and ends with this where a thread may take several stat
 
 def compile(program: Program, dtype: str, limit: int) -> bytes:
     """The PTX of a program's kernel, for cards that give a block so much shared memory."""
-    with jit.LOCK:
+    with importing:
         from armdyn.program import ptx
 
     jit.check_size(program, "single")
@@ -36,18 +38,19 @@ def compile_march(
     program: Program, dtype: str, states: Sequence[tuple[int, int]], still: Sequence[int] = ()
 ) -> bytes:
     """The PTX of a kernel that repeats a program; see ``program.ptx_march``."""
-    with jit.LOCK:
+    with importing:
         from armdyn.program import ptx_march
 
     jit.check_size(program, "single")
     return assemble(ptx_march.module(program, dtype, states, still))
 
 
+@on_llvm_thread
 def assemble(module: Module) -> bytes:
     """The PTX of a module, after a line that says how it is launched."""
-    with jit.LOCK, jit._binding().create_context() as context:
+    with binding().create_context() as context:
         target = _target_machine()
-        with jit._binding().parse_assembly(module.text, context) as parsed:
+        with binding().parse_assembly(module.text, context) as parsed:
             parsed.data_layout = str(target.target_data)
             parsed.verify()
             text = target.emit_assembly(parsed)
@@ -76,11 +79,11 @@ def limit(available: int) -> int:
 
 @cache
 def _target_machine() -> Any:
-    binding = jit._binding()
+    llvm = binding()
     try:
-        binding.initialize_all_targets()
-        binding.initialize_all_asmprinters()
-        target = binding.Target.from_triple("nvptx64-nvidia-cuda")
+        llvm.initialize_all_targets()
+        llvm.initialize_all_asmprinters()
+        target = llvm.Target.from_triple("nvptx64-nvidia-cuda")
     except RuntimeError as trouble:
         raise ArmdynError(
             f"this llvmlite makes no code for NVIDIA's GPUs: {trouble}. Expected what 'pip install "

@@ -6,6 +6,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from armdyn.errors import MethodError
+from armdyn.forks import importing
 from armdyn.program.interpreter import RULES, executed, nested
 from armdyn.program.program import Op
 from armdyn.quantities import find
@@ -18,7 +19,8 @@ if TYPE_CHECKING:
 def function(chain: Chain, task: Task) -> Any:
     """The ``casadi.Function`` of a task: what ``Robot.casadi`` gives, and documents."""
     try:
-        import casadi
+        with importing:
+            import casadi
     except ImportError:
         raise MethodError("CasADi is not installed; try pip install 'armdyn[casadi]'") from None
     recorded = program(chain, [task.settled(chain)])

@@ -14,6 +14,7 @@ from itertools import product
 from typing import Any
 
 from armdyn.errors import MethodError, listed
+from armdyn.forks import importing
 from armdyn.quantities import STATE
 from armdyn.spatial import sincos
 
@@ -34,7 +35,8 @@ class Letters:
     def __init__(
         self, kinds: str, joints: Sequence[str], arguments: Sequence[str], named: Sequence[str]
     ) -> None:
-        import sympy
+        with importing:
+            import sympy
 
         self.sympy, self.named, self.joints = sympy, list(named), list(joints)
         self._known: dict[Any, Any] = {}
@@ -146,7 +148,8 @@ class Letters:
 
 def _fraction(value: float) -> Any:
     """The fraction that the digits of a double say."""
-    import sympy
+    with importing:
+        import sympy
 
     return sympy.QQ.from_sympy(sympy.Rational(repr(float(value))))
 
@@ -195,7 +198,8 @@ def _(angle: Polynomial) -> tuple[Polynomial, Polynomial]:
 
 def _waves(cosines: Sequence[int], sines: Sequence[int]) -> dict[tuple[int, ...], tuple[Any, Any]]:
     """The coefficients (real, imaginary) of e^i(k . q) in a product of powers, by k."""
-    import sympy
+    with importing:
+        import sympy
 
     waves = {(0,) * len(cosines): sympy.Integer(1)}
     half, turned = sympy.Rational(1, 2), sympy.I / 2

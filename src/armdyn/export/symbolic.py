@@ -17,6 +17,7 @@ from armdyn.algorithms import catalogue
 from armdyn.chain.arm import Arm
 from armdyn.errors import MethodError, as_names, listed, shorten
 from armdyn.export.polynomials import Letters
+from armdyn.forks import importing
 from armdyn.quantities import check_axes, find
 from armdyn.quantities.tasks import check_inertia
 from armdyn.spatial import Vector, steiner
@@ -87,7 +88,8 @@ def values(robot: Any) -> dict[Any, float]:
 
 def _sympy() -> Any:
     try:
-        import sympy
+        with importing:
+            import sympy
     except ImportError:
         raise MethodError("closed forms need SymPy: pip install 'armdyn[symbolic]'") from None
     return sympy
@@ -163,7 +165,8 @@ def constants(chain: Chain) -> dict[str, float]:
 
 def _shaped(result: Any, written: Callable[[Any], Any]) -> Any:
     """Nested lists as SymPy has them: a matrix, a column, an array of more indices, a number."""
-    import sympy
+    with importing:
+        import sympy
 
     shape = np.shape(np.array(result, dtype=object))
     flat = [written(x) for x in np.array(result, dtype=object).ravel().tolist()]

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from armdyn.engine.forks import free_in_children
+from armdyn.forks import free_in_children
 
 PREFIXES, SUFFIXES = ("scipy_", ""), ("64_", "_64", "")  # of names in builds of OpenBLAS
 

@@ -21,6 +21,7 @@ from numpy.typing import ArrayLike
 from armdyn.chain import Chain
 from armdyn.engine import workers
 from armdyn.errors import ArmdynError, IdentificationError, shorten, warn, whole_number
+from armdyn.forks import importing
 from armdyn.identification.columns import UserColumn
 from armdyn.identification.logs import Log
 from armdyn.identification.moments import GROUPS, Moments
@@ -145,7 +146,8 @@ def _check_blas() -> None:
 
 def _in_worker() -> bool:
     try:
-        from distributed import get_worker
+        with importing:
+            from distributed import get_worker
 
         return bool(get_worker())
     except (ImportError, ValueError):  # no dask, or not in one of its workers
@@ -193,7 +195,8 @@ class Tree:
         tell: Callable[[int, int], object] | None,
     ) -> Moments:
         """The moments of all files."""
-        from distributed import as_completed
+        with importing:
+            from distributed import as_completed
 
         leaves = self.client.map(task, paths, retries=self.retries, pure=False)
         parts = [
@@ -232,7 +235,8 @@ class Tree:
 def checked(client: Any, error: type[ArmdynError]) -> Client:
     """The client, if it is one; else that error."""
     try:
-        from distributed import Client
+        with importing:
+            from distributed import Client
     except ImportError:
         raise error(MISSING) from None
     if not isinstance(client, Client):
@@ -248,8 +252,9 @@ def local(processes: int | None = None) -> Iterator[Client]:
     with the block.
     """
     try:
-        from dask import config
-        from distributed import Client, LocalCluster
+        with importing:
+            from dask import config
+            from distributed import Client, LocalCluster
     except ImportError:
         raise IdentificationError(MISSING) from None
     count = processes if processes is not None else workers.cores()

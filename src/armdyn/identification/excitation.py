@@ -14,10 +14,12 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.random import default_rng
 from numpy.typing import ArrayLike
 
 from armdyn.engine.calls import real_array
 from armdyn.errors import IdentificationError, shorten
+from armdyn.forks import importing
 from armdyn.identification import allowed
 from armdyn.identification.fourier import Limits, Series, motion
 from armdyn.identification.information import SLOW, Information
@@ -148,7 +150,8 @@ class Excitation:
         Args:
             path: where to save it, if anywhere; the suffix chooses the format.
         """
-        from armdyn.identification.excitation_figure import draw
+        with importing:
+            from armdyn.identification.excitation_figure import draw
 
         return draw(self, path)
 
@@ -167,9 +170,10 @@ class Excitation:
 
     def _repr_html_(self) -> str:
         """A table of the joints for notebooks."""
-        from html import escape
+        with importing:
+            from html import escape
 
-        from armdyn.output.report import html_table
+            from armdyn.output.report import html_table
 
         notes = "".join(f"<p>{escape(note)}</p>\n" for note in self.notes)
         return f"<p>{escape(self.summary())}</p>\n{notes}" + html_table(HEADINGS, self.rows())
@@ -275,5 +279,5 @@ def excite(
     news = "the steps done, and all steps"
     with told(progress, "exciting", news, IdentificationError) as tell:
         search = Search(series, information, allowed.balance(balance))
-        x = search.best(np.random.default_rng(allowed.seed(seed)), tell)
+        x = search.best(default_rng(allowed.seed(seed)), tell)
     return Excitation(robot, time, series, x, information, notes)

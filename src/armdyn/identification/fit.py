@@ -15,6 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from armdyn.errors import IdentificationError
+from armdyn.forks import importing
 from armdyn.identification.moments import Moments
 
 METHODS = ("ols", "wls", "irls")
@@ -297,7 +298,8 @@ def related(R: np.ndarray, names: Sequence[str], some: np.ndarray) -> list[tuple
 
 def natural_names(moments: Moments) -> list[str]:
     """Of the ten parameters of each link, then of drives and the user's columns."""
-    from armdyn.chain.minimal import KHALIL
+    with importing:
+        from armdyn.chain.minimal import KHALIL
 
     columns = moments.columns
     links = [f"{name}{i + 1}" for i in range(columns.chain.n) for name in KHALIL]

@@ -10,6 +10,7 @@ from __future__ import annotations
 import io
 import os
 import re
+from codecs import BOM_UTF8
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -18,6 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from armdyn.errors import IdentificationError, cut, listed, shorten
+from armdyn.forks import importing
 from armdyn.output import npz
 
 SIGNALS = ("q", "tau", "qd", "qdd")
@@ -118,7 +120,7 @@ def csv_blocks(path: Path) -> Iterator[Block]:
     """The rows of a text whose first line names the columns."""
     total = os.path.getsize(path)
     with open(path, "rb") as file:
-        header = file.readline().decode("utf-8-sig", "replace").lstrip("#").strip()
+        header = file.readline().removeprefix(BOM_UTF8).decode(errors="replace").lstrip("#").strip()
         mark = next((each for each in ";\t," if each in header), ",")
         names = [cell.strip().strip('"') for cell in header.split(mark)]
         if all(map(_is_number, names)):
@@ -248,8 +250,9 @@ def _numbers(what: str, value: np.ndarray) -> np.ndarray:
 def parquet_blocks(path: Path) -> Iterator[Block]:
     """The rows of a table in Parquet; a null is NaN."""
     try:
-        import pyarrow
-        from pyarrow import parquet
+        with importing:
+            import pyarrow
+            from pyarrow import parquet
     except ImportError:
         raise IdentificationError(
             "Parquet needs pyarrow: pip install 'armdyn[cluster]'; or write .npz or .csv"

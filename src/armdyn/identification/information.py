@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+from numpy.random import default_rng
 
 from armdyn.robot import Robot
 
@@ -53,7 +54,7 @@ class Information:
     @cached_property
     def kept(self) -> np.ndarray:
         """Which columns are no combination of those before them, whatever the motion."""
-        states = np.random.default_rng(0).uniform(-2, 2, (3, 40 * self.robot.n, self.robot.n))
+        states = default_rng(0).uniform(-2, 2, (3, 40 * self.robot.n, self.robot.n))
         W = self._all(states, self.slow)
         columns = W.reshape(-1, W.shape[-1]).T
         kept, across = [], np.zeros((0, columns.shape[1]))

@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from armdyn.errors import IdentificationError, cut, listed, shorten
+from armdyn.forks import importing
 from armdyn.identification.columns import Columns, UserColumn
 from armdyn.identification.logs import Log
 from armdyn.identification.rows import Block, RowsOf, Segment, segments
@@ -171,7 +172,8 @@ class Moments:
 
     def fit(self, **options: Any) -> Identification:
         """The parameters that suit these moments: see ``armdyn.identification.results.fit``."""
-        from armdyn.identification.results import fit
+        with importing:
+            from armdyn.identification.results import fit
 
         return fit(self, **options)
 
@@ -204,7 +206,8 @@ class Moments:
     @staticmethod
     def load(path: str | os.PathLike[str]) -> Moments:
         """Moments from a file that ``save`` wrote."""
-        from armdyn.loaders import toml
+        with importing:
+            from armdyn.loaders import toml
 
         try:
             with npz.arrays(path) as file:

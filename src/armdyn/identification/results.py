@@ -14,6 +14,7 @@ from armdyn.chain import Chain
 from armdyn.chain.inertia import NAMES, Inertia
 from armdyn.chain.parts import Link
 from armdyn.errors import IdentificationError, listed, shorten, unknown, warn
+from armdyn.forks import importing
 from armdyn.identification import choices, priors
 from armdyn.identification.blas import one_thread
 from armdyn.identification.columns import Columns
@@ -129,7 +130,8 @@ class Identification:
 
         Answers with notes on what has no place in such a file.
         """
-        from armdyn.identification import write
+        with importing:
+            from armdyn.identification import write
 
         return write.save(self.robot.chain, path)
 
@@ -140,7 +142,8 @@ class Identification:
             path: where to save it, if anywhere.
             log: whose torques are drawn; the first that was identified from if not given.
         """
-        from armdyn.identification import plots
+        with importing:
+            from armdyn.identification import plots
 
         shown = log or next(iter(self.logs), None)
         pairs = zip(self.parameters, self.before.tolist(), strict=True)

@@ -15,11 +15,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from importlib import import_module
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from armdyn.errors import IdentificationError, cut, shorten
+from armdyn.forks import importing
 from armdyn.identification.logs import Log
 from armdyn.identification.units import check_speeds
 
@@ -258,9 +260,8 @@ def _difference(weights: np.ndarray, x: np.ndarray, rows: np.ndarray) -> np.ndar
 
 def _scipy(part: str) -> Any:
     try:
-        from importlib import import_module
-
-        return import_module(f"scipy.{part}")
+        with importing:
+            return import_module(f"scipy.{part}")
     except ImportError:
         raise IdentificationError(
             "low-pass filters are SciPy's: pip install 'armdyn[identify]'; without it, record qd "

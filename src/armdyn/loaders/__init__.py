@@ -13,6 +13,7 @@ from armdyn.chain.given import flag
 from armdyn.chain.limits import MAX_BYTES
 from armdyn.chain.parts import File, assign
 from armdyn.errors import LONGEST, ModelError, cut, listed, meant, shorten
+from armdyn.forks import importing
 from armdyn.robot import Robot
 
 if TYPE_CHECKING:
@@ -81,7 +82,8 @@ def load(
         ModelError: if the source cannot be read, or describes no physical arm.
     """
     if not flag("trusted", trusted):
-        from armdyn.loaders import untrusted
+        with importing:
+            from armdyn.loaders import untrusted
 
         asked: dict[str, Any] = {"base": base, "tip": tip, "lock": lock, "gravity": gravity}
         asked |= {"snap": snap, "check": check, "xacro": xacro, "packages": packages}
@@ -104,7 +106,8 @@ def load(
         options["gravity"] = EARTH if gravity is None and read.kind != "mjcf" else gravity
     if read.kind == "xacro":
         options |= {"arguments": xacro, "packages": packages}
-    reader = import_module(f"armdyn.loaders.{read.kind}")  # with its parser, when first needed
+    with importing:
+        reader = import_module(f"armdyn.loaders.{read.kind}")  # with its parser
     try:
         chain: Chain = reader.load(read.text, name=read.name, check=check, **options)
     except ModelError as error:
@@ -118,9 +121,10 @@ def load(
 
 def _packages(given: Mapping[str, str | os.PathLike[str]] | None) -> Packages:
     """The packages that can be named without a file."""
-    from pathlib import Path
+    with importing:
+        from pathlib import Path
 
-    from armdyn.loaders.packages import Packages
+        from armdyn.loaders.packages import Packages
 
     return Packages(Path(), given)
 
@@ -148,7 +152,8 @@ def _read(source: str | bytes | os.PathLike[str]) -> Source:
         place = os.path.join(MODELS, source + shipped[source])
         with open(place, "rb") as file:
             return Source(file.read(), source, shipped[source][1:], f"{source}: ", place)
-    from pathlib import Path
+    with importing:
+        from pathlib import Path
 
     try:
         path = Path(source)
@@ -166,7 +171,8 @@ def _read(source: str | bytes | os.PathLike[str]) -> Source:
 
 
 def _read_file(path: Path) -> Source:
-    from armdyn.loaders.markup import check_size
+    with importing:
+        from armdyn.loaders.markup import check_size
 
     with path.open("rb") as file:
         text = file.read(MAX_BYTES + 1)
@@ -186,7 +192,8 @@ def _read_file(path: Path) -> Source:
 
 def _kind(text: str | bytes) -> str:
     """Which module reads an XML text, by its first element."""
-    from armdyn.loaders.markup import root_tag
+    with importing:
+        from armdyn.loaders.markup import root_tag
 
     return "mjcf" if root_tag(text.lstrip()) in ("mujoco", "mujocoinclude") else "urdf"
 
@@ -199,7 +206,8 @@ def _shown(path: Path) -> str:
 
 def _unknown(source: str | os.PathLike[str], path: Path) -> str:
     """Why a source that names no shipped arm cannot be read, and what to do."""
-    from armdyn.loaders.markup import FOREIGN
+    with importing:
+        from armdyn.loaders.markup import FOREIGN
 
     if path.suffix.lower() in OTHERS:
         return f"{_shown(path)} is {FOREIGN[OTHERS[path.suffix.lower()]]}"

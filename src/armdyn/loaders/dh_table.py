@@ -11,6 +11,7 @@ from __future__ import annotations
 import csv
 import io
 import math
+from codecs import BOM_UTF8
 from collections.abc import Sequence
 from typing import Literal
 
@@ -64,7 +65,7 @@ def load(
 def _lines(text: str | bytes) -> tuple[Sequence[str], list[tuple[int, dict[str, str]]]]:
     """The columns' names, and each row by them, with the number of its line."""
     try:
-        plain = text.decode("utf-8-sig") if isinstance(text, bytes) else text
+        plain = text.removeprefix(BOM_UTF8).decode() if isinstance(text, bytes) else text
         read = csv.reader(io.StringIO(plain, newline=""))
         lines = [(read.line_num, [cell.strip() for cell in line]) for line in read]
     except (ValueError, csv.Error) as error:

@@ -8,6 +8,7 @@ joints and is not read. The mass matrix and the bias force are compared with MuJ
 from __future__ import annotations
 
 import math
+from codecs import BOM_UTF8
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Literal
@@ -23,6 +24,7 @@ from armdyn.chain.limits import LARGEST
 from armdyn.chain.parts import assign
 from armdyn.chain.pose import IDENTITY, Pose
 from armdyn.errors import ACCEPTED, ModelError, cut, shorten, warn
+from armdyn.forks import importing
 from armdyn.loaders.mjcf_drives import Drives, names, unread
 from armdyn.loaders.mjcf_guard import difference
 from armdyn.loaders.serial import to_chain
@@ -81,7 +83,8 @@ def load(
 def _compiled(source: str | bytes | Path) -> Any:
     """MuJoCo's model."""
     try:
-        import mujoco
+        with importing:
+            import mujoco
     except ImportError:
         raise ModelError(
             "MJCF is read by MuJoCo, which is not installed; try pip install 'armdyn[mjcf]'"
@@ -89,7 +92,7 @@ def _compiled(source: str | bytes | Path) -> Any:
     try:
         if isinstance(source, Path):
             return mujoco.MjModel.from_xml_path(str(source))
-        text = source.decode("utf-8-sig") if isinstance(source, bytes) else source
+        text = source.removeprefix(BOM_UTF8).decode() if isinstance(source, bytes) else source
         return mujoco.MjModel.from_xml_string(text)
     except (ValueError, mujoco.FatalError) as error:
         raise ModelError(f"MuJoCo cannot read it: {cut(' '.join(str(error).split()))}") from None

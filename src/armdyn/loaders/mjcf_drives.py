@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from armdyn.errors import listed, shorten
+from armdyn.forks import importing
 
 JOINT, JOINT_IN_PARENT, TENDON = 0, 1, 3  # transmissions, as MuJoCo numbers them
 SINGLE = (2, 3)  # joints of one freedom: slide, hinge
@@ -60,7 +61,8 @@ class Drives:
 
     def disabled(self, what: str) -> bool:
         """Whether a flag of the model switches something off, such as GRAVITY."""
-        import mujoco
+        with importing:
+            import mujoco
 
         bits = mujoco.mjtDisableBit.__members__
         bit = bits.get(f"mjDSBL_{what}", bits.get("mjDSBL_PASSIVE", 0))  # one flag before 3.4

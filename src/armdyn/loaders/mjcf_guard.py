@@ -11,6 +11,7 @@ import numpy as np
 from armdyn.chain import Chain
 from armdyn.chain.checks import postures
 from armdyn.errors import listed, shorten
+from armdyn.forks import importing
 from armdyn.loaders.mjcf_drives import SINGLE
 from armdyn.loaders.normal_frames import COSTS
 from armdyn.quantities.tasks import Task, formula
@@ -55,7 +56,8 @@ def _of_mujoco(
     reader: Reader, names: Sequence[str], lock: Mapping[str, float], gravity: bool
 ) -> Iterator[tuple[list[float], list[float], np.ndarray, np.ndarray]]:
     """Positions and velocities of the named joints, and M and bias of MuJoCo there."""
-    import mujoco
+    with importing:
+        import mujoco
 
     model, bits = reader.model, mujoco.mjtDisableBit
     off = [bits.mjDSBL_CONTACT, bits.mjDSBL_CONSTRAINT] + [bits.mjDSBL_GRAVITY] * (not gravity)

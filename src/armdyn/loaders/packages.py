@@ -11,6 +11,7 @@ from pathlib import Path
 
 from armdyn.chain.limits import MAX_BYTES
 from armdyn.errors import ModelError, shorten
+from armdyn.forks import importing
 
 SCHEME = "package://"
 MANIFEST = "package.xml"
@@ -94,7 +95,8 @@ def _checked(given: Given) -> dict[str, Path]:
 
 def _name(folder: Path) -> str:
     """The name of the package in a folder, the folder's own if it has none; empty: no package."""
-    from xml.etree import ElementTree
+    with importing:
+        from xml.etree import ElementTree
 
     try:
         with (folder / MANIFEST).open("rb") as file:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
+from codecs import BOM_UTF8
 from collections.abc import Sequence
 from typing import Any
 
@@ -32,7 +33,7 @@ LONG_KEY = re.compile(rf"(?<![\w-])[\w-]++(?:[ \t]*+\.[ \t]*+[\w-]++){{{MAX_PART
 def parse(text: str | bytes) -> dict[str, Any]:
     """The entries of a TOML file; bytes are UTF-8."""
     try:
-        text = text.decode("utf-8-sig") if isinstance(text, bytes) else text
+        text = text.removeprefix(BOM_UTF8).decode() if isinstance(text, bytes) else text
         if len(text) > MAX_TOML:
             raise ModelError(f"{len(text)} characters of TOML; expected at most {MAX_TOML}")
         if key := LONG_KEY.search(QUOTED.sub(lambda found: "" if found[1] else "x", text)):

@@ -20,6 +20,7 @@ from armdyn.chain import Chain
 from armdyn.chain.limits import MAX_BYTES
 from armdyn.chain.parts import File, assign
 from armdyn.errors import ArmdynError, ModelError, shorten
+from armdyn.forks import importing
 from armdyn.loaders import toml
 
 CPU, WALL = 10, 15  # s: of processor time, and in all
@@ -69,7 +70,8 @@ def load(source: Any, options: dict[str, Any]) -> Chain:
 def answer() -> None:
     """What the child does: loads what it is asked to, and writes an error or the arm."""
     _limit()
-    import armdyn
+    with importing:
+        import armdyn
 
     source, options = pickle.load(sys.stdin.buffer)
     output = os.dup(1)
@@ -86,7 +88,8 @@ def answer() -> None:
 def _limit() -> None:
     """Limit this process's time and memory, where the system can."""
     try:
-        import resource
+        with importing:
+            import resource
     except ImportError:  # on Windows, where the parent's clock alone limits it
         return
     limits = {resource.RLIMIT_CPU: CPU, resource.RLIMIT_AS: MEMORY, resource.RLIMIT_CORE: 0}

@@ -11,6 +11,7 @@ from typing import Any
 
 from armdyn.chain import Chain
 from armdyn.errors import ModelError, cut, shorten, unknown
+from armdyn.forks import importing
 from armdyn.loaders import urdf
 from armdyn.loaders.packages import Given, Packages, missing
 
@@ -70,7 +71,8 @@ class _Arguments(dict[str, str]):
 def expanded(path: Path, arguments: _Arguments, given: Given | None) -> str:
     """The URDF that a file of macros, and those it includes, expand to."""
     try:
-        import xacro
+        with importing:
+            import xacro
     except ImportError:
         raise ModelError(
             "its macros are expanded by xacro, which is not installed; try pip install "
@@ -108,7 +110,8 @@ def expanded(path: Path, arguments: _Arguments, given: Given | None) -> str:
 @contextmanager
 def _finding(find: Callable[[str], str]) -> Iterator[None]:
     """Let xacro resolve ``$(find NAME)`` by a function, and nobody else use it meanwhile."""
-    from xacro import substitution_args as resolver
+    with importing:
+        from xacro import substitution_args as resolver
 
     with LOCK:
         own = resolver._eval_find

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from armdyn.errors import ArmdynError, listed, shorten
+from armdyn.forks import importing
 
 FORMULA = ("=", "+", "-", "@", "'")  # a spreadsheet computes a cell that begins so; ' marks one
 
@@ -91,7 +92,8 @@ def check_writable(path: str | Path) -> None:
 def figure(width: float, height: float) -> Any:
     """An empty matplotlib figure of that size [inch], which notebooks show."""
     try:
-        from matplotlib.figure import Figure
+        with importing:
+            from matplotlib.figure import Figure
     except ImportError:
         raise ArmdynError("plots need matplotlib: pip install 'armdyn[plot]'") from None
 

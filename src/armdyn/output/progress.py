@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from armdyn.errors import ArmdynError, shorten
+from armdyn.forks import importing
 
 
 @contextmanager
@@ -24,9 +25,10 @@ def told(
         error: raised for anything else.
     """
     if progress is True:
-        from rich.errors import LiveError
+        with importing:
+            from rich.errors import LiveError
 
-        from armdyn.output.report import progress_bar  # takes longer than a short computation
+            from armdyn.output.report import progress_bar  # takes longer than a short computation
 
         bar = progress_bar()
         task = bar.add_task(title, total=None)

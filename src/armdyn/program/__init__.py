@@ -9,6 +9,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from armdyn.forks import importing
+
 if TYPE_CHECKING:  # "as" says to type checkers that a name is public
     from armdyn.program.adjoints import vjp as vjp
     from armdyn.program.interpreter import evaluate as evaluate
@@ -33,6 +35,7 @@ if not TYPE_CHECKING:  # or a type checker would take any name for a public one
     def __getattr__(name: str) -> Any:
         if name not in _HOMES:
             raise AttributeError(f"module 'armdyn.program' has no attribute {name!r}")
-        value = getattr(import_module(f"armdyn.program.{_HOMES[name]}"), name)
+        with importing:
+            value = getattr(import_module(f"armdyn.program.{_HOMES[name]}"), name)
         globals()[name] = value
         return value

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from typing import Any, NoReturn
 
 from armdyn.errors import TraceError
+from armdyn.forks import importing
 from armdyn.program.program import Instruction, Op, Program, input_names, packed
 from armdyn.program.tables import Loop, Products, Solution
 from armdyn.spatial import Row, Scalar, select_lt, sincos
@@ -139,7 +140,8 @@ def sqrt(x: Scalar) -> Scalar:
     """The square root, of a number on a tape or any other."""
     if isinstance(x, Traced):
         return Traced(x.tape, x.tape.place(SQRT, x.tape.plain(x)))
-    from armdyn.program.interpreter import sqrt as root  # which a tape alone does not need
+    with importing:
+        from armdyn.program.interpreter import sqrt as root  # which a tape alone does not need
 
     return root(x)
 
@@ -197,7 +199,8 @@ def _(kind: Traced, M: Sequence[Sequence[Scalar]], y: Sequence[Scalar]) -> Row:
 def _(kind: Traced, function: Function, items: Sequence[Item]) -> list[Any]:
     if len(items) < LOOPED:
         return repeated.dispatch(object)(kind, function, items)
-    from armdyn.program.items import recorded  # here, for it imports this module
+    with importing:
+        from armdyn.program.items import recorded  # here, for it imports this module
 
     return recorded(kind.tape, function, items)
 

@@ -17,6 +17,7 @@ from armdyn.algorithms import catalogue
 from armdyn.algorithms.method import Method
 from armdyn.chain import Chain
 from armdyn.errors import MethodError, shorten, warn
+from armdyn.forks import importing
 from armdyn.quantities import Formula, find, reference, sizes
 
 NEAR = 2.5  # a method is tried if on generic arms it takes at most so often the least operations,
@@ -89,7 +90,10 @@ NEGLIGIBLE = 1e-6  # a joint with less than so much of the largest of all is mea
 def proves_right(chain: Chain, quantity: str, name: str, compute: Callable[[str], Formula]) -> bool:
     """Whether a registered method gives on this arm what the reference gives; logged if not."""
     judge = reference(chain, quantity)
-    rng = np.random.default_rng(0)
+    with importing:
+        from numpy.random import default_rng  # slow to import
+
+    rng = default_rng(0)
     given = sizes(chain.n, find(quantity).arguments).values()
     states = [[rng.uniform(-math.pi, math.pi, size) for size in given] for _ in range(TRIALS)]
 

@@ -16,6 +16,7 @@ from armdyn.engine import function as compiled_function
 from armdyn.engine.calls import SINGLY
 from armdyn.engine.payloads import Check, Payloads
 from armdyn.errors import MethodError, as_names, whole_number
+from armdyn.forks import importing
 from armdyn.quantities import find
 from armdyn.quantities.tasks import Task, cheapest, check_arguments, check_frame, program_cost
 from armdyn.quantities.users import refusal
@@ -124,7 +125,8 @@ class Robot(Dynamics, Kinematics, Influences, Derivatives, Variations, Fixed):
         return f"Robot({said}{''.join(cuts)})"
 
     def _repr_html_(self) -> str:
-        from armdyn.chain.description import html
+        with importing:
+            from armdyn.chain.description import html
 
         return html(self.chain, repr(self))
 
@@ -149,7 +151,8 @@ class Robot(Dynamics, Kinematics, Influences, Derivatives, Variations, Fixed):
 
         A notebook shows it; elsewhere ``.save("arm.html")`` writes it, whole in one file.
         """
-        from armdyn.view import view  # most robots are never looked at
+        with importing:
+            from armdyn.view import view  # most robots are never looked at
 
         return view(self)
 
@@ -310,7 +313,8 @@ class Robot(Dynamics, Kinematics, Influences, Derivatives, Variations, Fixed):
         Raises:
             MethodError, SimulationError: something cannot be as asked.
         """
-        from armdyn.simulation.stepper import Stepper
+        with importing:
+            from armdyn.simulation.stepper import Stepper
 
         return Stepper(
             self,
@@ -336,7 +340,8 @@ class Robot(Dynamics, Kinematics, Influences, Derivatives, Variations, Fixed):
             q: positions (n,) [rad or m]; zero, or the nearest within the limits, if not given.
             path: where to save it, if anywhere; the suffix chooses the format.
         """
-        from armdyn.view.figure import draw
+        with importing:
+            from armdyn.view.figure import draw
 
         return draw(self.chain, q, path)
 
@@ -355,7 +360,8 @@ class Robot(Dynamics, Kinematics, Influences, Derivatives, Variations, Fixed):
             options: those of ``derivative``: ``method=``, ``frame=``, ``axes=``, ``friction=``,
                 and ``arguments=`` for what the function takes besides the state.
         """
-        from armdyn.export.casadi import function
+        with importing:
+            from armdyn.export.casadi import function
 
         return function(self.chain, with_options(quantity, options))
 
@@ -383,7 +389,8 @@ class Robot(Dynamics, Kinematics, Influences, Derivatives, Variations, Fixed):
             frame: of a quantity that has one; the tip if not given.
             axes: "base" or "frame", as ``jacobian`` has it.
         """
-        from armdyn.export.symbolic import closed_form
+        with importing:
+            from armdyn.export.symbolic import closed_form
 
         return closed_form(
             self.chain, quantity, parameters=parameters, names=names, frame=frame, axes=axes

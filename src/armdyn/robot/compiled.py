@@ -15,6 +15,7 @@ from armdyn.engine import calls, traced
 from armdyn.engine import function as compiled_function
 from armdyn.engine.payloads import Check
 from armdyn.errors import ModelError, shorten, warn
+from armdyn.forks import importing
 from armdyn.quantities.tasks import Task
 
 if TYPE_CHECKING:
@@ -51,7 +52,8 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 def elsewhere(path: calls.CarefulPath, values: Sequence[Any], out: Any, threads: Any) -> Any:
     """Answers calls on other libraries' arrays; the room is imported when the first one comes."""
-    from armdyn import arrays
+    with importing:
+        from armdyn import arrays
 
     calls.elsewhere = arrays.answer  # from now on
     return arrays.answer(path, values, out, threads)
@@ -64,7 +66,8 @@ def numbers(value: Any) -> Any:
     """An argument as NumPy reads it, whosever array it is; None where its numbers are not known."""
     if type(value) in calls.OURS:
         return value
-    from armdyn import arrays
+    with importing:
+        from armdyn import arrays
 
     return arrays.on_host(value)
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Unpack
 
 from armdyn.chain import Chain
+from armdyn.forks import importing
 from armdyn.robot.options import Options, warn_if_approximate, with_options
 
 Names = str | Sequence[str] | None
@@ -80,7 +81,8 @@ class Derivatives:
         self, kind: str, quantity: str, wrt: Names, options: Mapping[str, Any]
     ) -> Callable[..., Any]:
         """The compiled function of a derivative."""
-        from armdyn.engine import derived  # most robots never need it
+        with importing:
+            from armdyn.engine import derived  # most robots never need it
 
         task = with_options(quantity, options)
         asked = derived.Derived(kind, task, derived.with_respect_to(task, wrt))

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 
 from armdyn.engine.calls import real_array
 from armdyn.errors import MethodError, ShapeError, unknown
+from armdyn.forks import importing
 
 if TYPE_CHECKING:
     from armdyn.algorithms.kic_properties import Property
@@ -42,7 +43,8 @@ class Influences:
         A row each: ``name``, ``printed`` and ``corrected`` in words, ``printed_off`` and
         ``corrected_off``, by how much they fail relative to the largest element.
         """
-        from armdyn.algorithms import kic, kic_augmented, kic_properties
+        with importing:
+            from armdyn.algorithms import kic, kic_augmented, kic_properties
 
         posture = _posture(self.chain, q)
         if posture.ndim != 1:
@@ -63,8 +65,9 @@ def _posture(chain: Chain, q: ArrayLike) -> np.ndarray:
 def _power(
     chain: Chain, q: np.ndarray, model: PowerModel
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    from armdyn.algorithms import kic, kic_augmented
-    from armdyn.algorithms.method import without_centres
+    with importing:
+        from armdyn.algorithms import kic, kic_augmented
+        from armdyn.algorithms.method import without_centres
 
     if not isinstance(model, str) or model not in get_args(PowerModel):
         raise MethodError(unknown("model", model, get_args(PowerModel)))

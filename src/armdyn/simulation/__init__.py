@@ -14,6 +14,7 @@ from armdyn.engine import calls
 from armdyn.engine.payloads import Check
 from armdyn.engine.workers import by_default
 from armdyn.errors import SimulationError, whole_number
+from armdyn.forks import importing
 from armdyn.output.progress import told
 from armdyn.robot import Robot
 from armdyn.robot.compiled import A, Given
@@ -139,7 +140,8 @@ def simulate(
             robot.chain, tau, batch, steps, float(dt), computed, rows, payload_frame
         )
         if client is not None:
-            from armdyn.simulation.cluster import Work, spread
+            with importing:
+                from armdyn.simulation.cluster import Work, spread
 
             options: dict[str, Any] = {"t": t, "dt": dt, "integrator": integrator, **tolerances}
             options |= {"friction": friction, "limits": limits, "every": every}

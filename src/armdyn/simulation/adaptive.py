@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from armdyn.errors import SimulationError
+from armdyn.forks import importing
 from armdyn.simulation.integration import BrokenOff, Integration, Problem, Window, complete_rows
 
 
@@ -22,7 +23,8 @@ class AdaptiveIntegration(Integration):
     def __init__(self, problem: Problem, window: Window, method: str) -> None:
         super().__init__(problem, window)
         try:
-            from scipy import integrate
+            with importing:
+                from scipy import integrate
         except ImportError:
             raise SimulationError(
                 f"{method} is SciPy's: pip install 'armdyn[simulate]', or choose ab4, rk4 or "

@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from armdyn.errors import ArmdynError, SimulationError, listed, shorten, whole_number
+from armdyn.forks import importing
 from armdyn.identification.cluster import RETRIES, checked
 from armdyn.output.progress import told
 from armdyn.robot import Robot
@@ -286,7 +287,8 @@ def _there(client: Client) -> Callable[..., Iterator[tuple[int, Any]]]:
     def tasks(
         work: Work, blocks: Sequence[slice], paths: Sequence[str | None]
     ) -> Iterator[tuple[int, Any]]:
-        from distributed import as_completed
+        with importing:
+            from distributed import as_completed
 
         coming = as_completed()
         numbers: dict[Any, int] = {}  # of the blocks under way, by their futures

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from armdyn.errors import ArmdynError, shorten
+from armdyn.forks import importing
 from armdyn.output import npz
 from armdyn.output.files import check_name, check_writable, unfinished, written
 from armdyn.quantities import sizes
@@ -121,8 +122,9 @@ def _about(result: Result) -> str:
 
 def _result(text: str, find: Find) -> Result:
     """The result that a text tells of, with the arrays that ``find`` finds."""
-    from armdyn.loaders import toml
-    from armdyn.simulation.results import Result, Violation
+    with importing:
+        from armdyn.loaders import toml
+        from armdyn.simulation.results import Result, Violation
 
     about = json.loads(text)
     if about["version"] != VERSION:
@@ -225,8 +227,9 @@ def _read_parquet(path: Path) -> Result:
 
 def _pyarrow() -> tuple[Any, Any]:
     try:
-        import pyarrow
-        from pyarrow import parquet
+        with importing:
+            import pyarrow
+            from pyarrow import parquet
     except ImportError:
         raise ArmdynError("Parquet needs pyarrow: pip install 'armdyn[cluster]'") from None
     return pyarrow, parquet
@@ -245,7 +248,8 @@ def _read_zarr(path: Path) -> Result:
 
 def _zarr() -> Any:
     try:
-        import zarr
+        with importing:
+            import zarr
     except ImportError:
         raise ArmdynError("Zarr needs its package: pip install 'armdyn[zarr]'") from None
     return zarr

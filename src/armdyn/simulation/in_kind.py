@@ -8,6 +8,7 @@ from types import ModuleType
 from typing import Any
 
 from armdyn.errors import SimulationError
+from armdyn.forks import importing
 from armdyn.simulation.controllers import Controller
 from armdyn.simulation.results import ARRAYS, Result
 
@@ -21,7 +22,8 @@ def in_kind(simulate: Callable[..., Result[Any]], asked: dict[str, Any]) -> Resu
         simulate: what simulates on NumPy's arrays.
         asked: all its arguments.
     """
-    from armdyn import arrays
+    with importing:
+        from armdyn import arrays
 
     given = {name: asked[name] for name in NAMES if asked[name] is not None or name == "q0"}
     if callable(asked["tau"]) or isinstance(asked["tau"], Controller):
@@ -36,7 +38,8 @@ def in_kind(simulate: Callable[..., Result[Any]], asked: dict[str, Any]) -> Resu
     arrays.check_devices([*values], [*map(mine.device, values.values())])
     memory = mine.memory(values["q0"])
     if memory is not None:
-        from armdyn.simulation.on_gpu import simulate_on_gpu
+        with importing:
+            from armdyn.simulation.on_gpu import simulate_on_gpu
 
         options = {name: value for name, value in asked.items() if name not in (*NAMES, "robot")}
         robot, tau = asked["robot"], asked["tau"]

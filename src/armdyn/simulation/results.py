@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple
 import numpy as np
 
 from armdyn.errors import ArmdynError, shorten
+from armdyn.forks import importing
 from armdyn.robot import Robot
 from armdyn.robot.compiled import A, numbers
 from armdyn.simulation import formats
@@ -192,7 +193,8 @@ class Result(Generic[A]):
         such as ``payload_1``, and the energies ``kinetic``, ``potential`` and ``total``.
         """
         try:
-            from pandas import DataFrame
+            with importing:
+                from pandas import DataFrame
         except ImportError:
             raise ArmdynError("DataFrames are pandas': pip install 'armdyn[pandas]'") from None
         return DataFrame(formats.columns(self.numpy()))
@@ -206,7 +208,8 @@ class Result(Generic[A]):
             path: where to save it, if anywhere; the suffix chooses the format.
             state: one state of a batch, counted in C order, in place of all.
         """
-        from armdyn.simulation.motion_figure import draw
+        with importing:
+            from armdyn.simulation.motion_figure import draw
 
         return draw(self.numpy(), path, state)
 
@@ -216,7 +219,8 @@ class Result(Generic[A]):
         Args:
             state: which of a batch, counted in C order.
         """
-        from armdyn.view import view
+        with importing:
+            from armdyn.view import view
 
         return view(self.robot, self.numpy(), state)
 
@@ -248,7 +252,8 @@ class Result(Generic[A]):
 
     def _repr_html_(self) -> str:
         """A table of the joints for notebooks."""
-        from armdyn.output.report import html_table
+        with importing:
+            from armdyn.output.report import html_table
 
         headings = ("joint", "start", "end", "least", "most", "top speed", "top torque")
         here = self.numpy()

@@ -14,6 +14,7 @@ from armdyn.chain.at_call import loaded_link
 from armdyn.engine import calls, traced
 from armdyn.engine.payloads import Check, Payloads
 from armdyn.errors import MethodError, ShapeError, SimulationError, shorten, whole_number
+from armdyn.forks import importing
 from armdyn.quantities import ARGUMENTS, EACH
 from armdyn.robot import Robot
 from armdyn.robot.compiled import check_finite, numbers
@@ -153,7 +154,8 @@ class Stepper:
         """
         if is_traced():
             return self._numbers
-        from armdyn import arrays
+        with importing:
+            from armdyn import arrays
 
         others = [value for value in values if arrays.library(type(value)) is not None]
         wide = [value for value in others if "float32" not in str(getattr(value, "dtype", None))]

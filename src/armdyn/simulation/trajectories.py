@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike
 
 from armdyn.engine.calls import real_array
 from armdyn.errors import ShapeError, SimulationError, shorten
+from armdyn.forks import importing
 from armdyn.simulation.arguments import finite, positive
 
 if TYPE_CHECKING:
@@ -61,7 +62,8 @@ class Trajectory:
             path: where to save it, if anywhere; the suffix chooses the format.
             robot: the arm, for joint names, units, and limits as dashed lines.
         """
-        from armdyn.simulation.motion_figure import draw_trajectory
+        with importing:
+            from armdyn.simulation.motion_figure import draw_trajectory
 
         return draw_trajectory(self, path, robot)
 
