@@ -124,10 +124,18 @@ EFFORTS = {
         motors('joint="j" forcerange="0 5"', 'joint="j" gear="-2" forcerange="0 2"'),
     ),
     "in the parent": ([np.inf, 6], motors('jointinparent="k" gear="2" ctrlrange="-3 3"')),
-    "by a tendon": (
-        *([8, 12],),
-        tendon("actuatorfrclimited='true' actuatorfrcrange='-4 4'", *BOTH)
-        + motors('tendon="t" gear="5" ctrlrange="-1 1"'),
+    "by a tendon": ([10, 15], tendon("", *BOTH) + motors('tendon="t" gear="5" ctrlrange="-1 1"')),
+    "the limit of a tendon, before the gear": (
+        *([12, 18],),
+        tendon("actuatorfrcrange='-4 2'", *BOTH)
+        + motors('tendon="t" gear="3" ctrlrange="-9 9"', 'tendon="t" gear="3"'),
+    ),
+    "the limit of a tendon with two gears": (
+        *([10, np.inf],),
+        tendon("actuatorfrcrange='-1 1'", *ONE)
+        + motors(
+            'tendon="t" gear="5" forcerange="-.5 .5"', 'tendon="t" gear="-5" ctrlrange="-.5 .5"'
+        ),
     ),
     "a servo's control is no force": (
         *([np.inf] * 2,),
@@ -163,9 +171,9 @@ def test_a_tendon_in_space_with_armature_is_refused():
 
 @pytest.mark.parametrize("quantity", ["mass matrix", "bias force"])
 def test_a_misread_model_is_refused(quantity, monkeypatch):
+    """Each model is compared with MuJoCo's own M and bias, whatever was overlooked in it."""
     from armdyn.loaders import mjcf
 
-    """Each model is compared with MuJoCo's own M and bias, whatever was overlooked in it."""
     if quantity == "mass matrix":
         monkeypatch.setattr(mjcf.Drives, "_sum", lambda *_: 0.0)
     else:

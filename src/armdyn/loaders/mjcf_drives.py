@@ -101,26 +101,33 @@ class Drives:
         It is infinite where a motor has no limit. Of motors that all pull one way it is theirs.
         """
         model = self.model
-        ranges = self._ranges((JOINT, JOINT_IN_PARENT), j)
+        ranges = self._ranges((JOINT, JOINT_IN_PARENT), j, ANY)
         for t, factors in enumerate(self.tendons):
-            factor = (factors or {}).get(j, 0.0)
-            if factor and (pulls := self._ranges((TENDON,), t)):
+            if factor := (factors or {}).get(j, 0.0):
                 most = model.tendon_actfrcrange[t] if model.tendon_actfrclimited[t] else ANY
-                ranges.append(np.sort(factor * np.sum(pulls, axis=0).clip(*most)))
+                ranges += [np.sort(factor * pull) for pull in self._ranges((TENDON,), t, most)]
         most = model.jnt_actfrcrange[j] if model.jnt_actfrclimited[j] else ANY
         lower, upper = (np.sum(ranges, axis=0) if ranges else ANY).clip(*most).tolist()
         return float(min(-lower, upper) if lower < 0 < upper else max(abs(lower), abs(upper)))
 
-    def _ranges(self, kinds: Collection[int], at: int) -> list[np.ndarray]:
-        """The least and largest force that each of its motors exerts on a joint or tendon."""
+    def _ranges(self, kinds: Collection[int], at: int, most: np.ndarray) -> list[np.ndarray]:
+        """The least and largest forces that motors exert on a joint or tendon.
+
+        ``most`` limits the sum of the motors' own forces, before their gears. If the gears differ
+        it limits each motor by itself.
+        """
         model = self.model
-        there = (
+        there = [
             k
-            for k in range(len(self.motors))
-            if model.actuator_trntype[k] in kinds and model.actuator_trnid[k, 0] == at
-        )
+            for k in np.flatnonzero(model.actuator_trnid[:, 0] == at).tolist()
+            if model.actuator_trntype[k] in kinds and self._gear(k)
+        ]
+        gears, forces = [self._gear(k) for k in there], [self._force(k) for k in there]
         with np.errstate(all="ignore"):  # a chain takes no effort that is no number
-            return [np.sort(self._gear(k) * self._force(k)) for k in there if self._gear(k)]
+            if len(set(gears)) == 1:
+                gears, forces = gears[:1], [np.sum(forces, axis=0)]
+            pairs = zip(gears, forces, strict=True)
+            return [np.sort(gear * force.clip(*most)) for gear, force in pairs]
 
     def _force(self, k: int) -> np.ndarray:
         """The least and largest force of a motor, by its own range and by that of its control."""
@@ -129,7 +136,7 @@ class Drives:
         inputs = getattr(model, "actuator_ctrladr", None)  # since MuJoCo 4
         c = k if inputs is None else inputs[k]
         plain = not self._is_servo(k) and model.actuator_dyntype[k] in DIRECT
-        if not plain or not model.actuator_ctrllimited[c]:
+        if not plain or not model.actuator_ctrllimited[c] or self.disabled("CLAMPCTRL"):
             return force
         return np.sort(model.actuator_gainprm[k, 0] * model.actuator_ctrlrange[c]).clip(*force)
 
