@@ -106,6 +106,8 @@ def test_versions():
         (SHOULDER, "<dynamics", "<dinamics", "joint 'shoulder': <dinamics>; 'dynamics'"),
         (LOWER, "<origin", "<orgin", "link 'lower': inertial: <orgin>; 'origin'"),
         (LOWER, "<inertial>", "<Inertial/><inertial>", "link 'lower': <Inertial>; 'inertial'"),
+        (LOWER, "<mass ", '<mass unit="g" ', "link 'lower': inertial: 'unit' of <mass>"),
+        (ELBOW, "<joint", "<Joint/><joint", "robot 'arm': <Joint>; 'joint'"),
     ],
 )
 def test_what_is_misspelt_is_noted(part, old, new, note):
@@ -190,6 +192,37 @@ def test_reductions_without_inertia_are_noted_first():
     assert notes(added(coupled)) == (
         "'elbow': motor inertia of a coupled <transmission> is not read",
     )
+
+
+@pytest.mark.parametrize(
+    ("text", "note"),
+    [
+        (transmission("x", "<motorInertia>1</motorInertia>"), "'x': motor inertia is not read: no"),
+        (
+            '<transmission name="t"><motorInertia>1</motorInertia></transmission>',
+            "transmission 't': motor inertia of a coupled <transmission> is not read",
+        ),
+        (
+            transmission("elbow", "<motorinertia>1</motorinertia>"),
+            "actuator 'm': <motorinertia> is not read; did you mean 'motorInertia'?",
+        ),
+        (
+            "<Transmission/>",
+            "robot 'arm': <Transmission> is not read; did you mean 'transmission'?",
+        ),
+    ],
+)
+def test_motors_that_are_not_read_are_noted(text, note):
+    (found,) = notes(added(text))
+    assert found.startswith(note)
+
+
+def test_the_motor_inertia_of_a_whole_transmission():
+    plain = transmission("elbow", "<mechanicalReduction>3</mechanicalReduction>")
+    text = plain.replace("<actuator", "<motorInertia>2</motorInertia><actuator")
+    assert armdyn.load(added(text)).chain.joints[1].rotor_inertia == 18
+    with pytest.raises(ModelError, match="mechanicalReduction .*='0' is no reduction"):
+        armdyn.load(added(text.replace(">3<", ">0<")))
 
 
 # Gravity --------------------------------------------------------------------------------------

@@ -6,7 +6,7 @@ Pictures, meshes and simulator settings are not read, nor limits of acceleration
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -34,24 +34,27 @@ TENSOR = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
 ATTRIBUTES = {  # that are read; and those of a limit that bear on no motion computed here
     "origin": ("xyz", "rpy", "quat_xyzw"),
     "axis": ("xyz",),
+    "mass": ("value",),
     "inertia": TENSOR,
     "limit": ("lower", "upper", "velocity", "effort", "acceleration", "deceleration", "jerk"),
     "dynamics": ("damping", "friction"),
     "mimic": ("joint", "multiplier", "offset"),
 }
-CHILDREN = {
+MOTORS = (  # of a <transmission>: inertia [kg m^2 or kg] and reduction, as ROS and Drake write them
+    (("motorInertia", TEXT), ("mechanicalReduction", TEXT)),
+    (("drake:rotor_inertia", "value"), ("drake:gear_ratio", "value")),
+)
+CHILDREN = {  # that are read; and two that only look like them
+    "robot": ("link", "joint", "transmission", "plugin"),
     "link": ("inertial",),
     "inertial": ("origin", "mass", "inertia"),
     "joint": ("parent", "child", "origin", "axis", "limit", "dynamics", "mimic"),
+    "actuator": (*(tag for pair in MOTORS for tag, _ in pair), "motorTorqueConstant"),
 }
 DEFINITIONS = ("xacro:property", "xacro:arg", "xacro:macro")  # which say nothing by themselves
 HIDING = ("include", "xi:include", "group")
 HIDDEN = "no element of URDF, and may hide links or masses; write what it stands for"
 FAR, WIDE = 50.0, 15.0  # m: an offset, and a radius of gyration, that no arm's link has
-MOTORS = (  # of a <transmission>: inertia [kg m^2 or kg] and reduction, as ROS and Drake write them
-    (("motorInertia", TEXT), ("mechanicalReduction", TEXT)),
-    (("drake:rotor_inertia", "value"), ("drake:gear_ratio", "value")),
-)
 
 
 def load(
@@ -140,9 +143,12 @@ class Reader:
             self.slip(f"{said}; expected {', '.join(VERSIONS)}", f"read as {VERSIONS[-1]}")
         if not robot.named("link") and robot.named("group"):
             raise ModelError(f"{robot.label} has no <link>: this is {FOREIGN['srdf']}")
+        self.check_children(robot)
+        joints = (joint.attributes for joint in robot.named("joint"))
+        moving = {found.get("name", "") for found in joints if found.get("type") in MOVING}
         for element in robot.children:
             if element.tag == "transmission":
-                self.transmission(element)
+                self.transmission(element, moving)
             elif element.tag in DEFINITIONS:
                 self.remark("a definition of xacro is not read", element.label)
             elif element.tag.startswith("xacro:"):
@@ -190,25 +196,30 @@ class Reader:
             if each.tag in HIDING:
                 self.slip(f"{each.label} in {element.label} is {HIDDEN}", "it is not read")
 
-    def transmission(self, element: Element) -> None:
+    def transmission(self, element: Element, moving: Container[str]) -> None:
         """A <transmission>: the inertia of a joint's motor, times its reduction squared."""
         joints, motors = element.named("joint"), element.named("actuator")
-        read = [
-            (_first(motors, *motor), _first([*motors, element, *joints], *by))
-            for motor, by in MOTORS
-        ]
+        places = [*motors, element, *joints]
+        read = [(_first(places, *motor), _first(places, *by)) for motor, by in MOTORS]
         inertia, gear = next((pair for pair in read if pair[0]), (None, read[0][1] or read[1][1]))
         names = [joint.attributes.get("name", "") for joint in joints]
-        if inertia is not None and len(joints) == len(motors) == 1:
+        place = quoted(names) or element.label
+        for motor in motors:
+            self.check_children(motor)
+        if inertia is not None and not len(joints) == len(motors) == 1:
+            self.remark("motor inertia of a coupled <transmission> is not read", place)
+        elif inertia is not None and names[0] not in moving:
+            self.remark("motor inertia is not read: no joint of that name moves", place)
+        elif inertia is not None:
             ratio = 1.0 if gear is None else gear[0].number(gear[1], largest=LARGEST)
+            if gear is not None and not ratio:
+                raise gear[0].wrong(gear[1], "is no reduction; expected a number other than 0")
             rotor = inertia[0].number(inertia[1], largest=LARGEST) * ratio**2
             self.rotors[names[0]] = self.rotors.get(names[0], 0.0) + rotor
             what = f"rotor inertia {rotor:g} (at the joint) is read from <transmission>"
-            self.remark(what, quoted(names))
-        elif inertia is not None:
-            self.remark("motor inertia of a coupled <transmission> is not read", quoted(names))
+            self.remark(what, place)
         elif gear is not None and gear[0].attributes[gear[1]] not in ("1", "1.0", "-1", "-1.0"):
-            said = f"{quoted(names)} by {cut(gear[0].attributes[gear[1]])}"
+            said = f"{place} by {cut(gear[0].attributes[gear[1]])}"
             self.remark("reduced without a <motorInertia>, so that rotors weigh nothing", said)
 
     def only(self, element: Element, tag: str) -> Element | None:
@@ -226,7 +237,9 @@ class Reader:
         if inertial is None:
             self.check_expanded(element)
             return TreeLink(name)
-        mass = inertial.needed("mass").number("value", largest=LARGEST)
+        weighed = inertial.needed("mass")
+        self.known(weighed)
+        mass = weighed.number("value", largest=LARGEST)
         body = Inertia(mass, ORIGIN, self.tensor(inertial))
         if max(body.tensor) > max(1.0, WIDE**2 * mass):
             said = f"{element.label} of {mass:g} kg has a moment of {max(body.tensor):g} kg m^2"
