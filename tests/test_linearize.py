@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import armdyn
-from armdyn import Chain, MethodError, Robot, ShapeError, SimulationError
+from armdyn import Chain, MethodError, ModelError, Robot, ShapeError, SimulationError
 from armdyn.errors import ArmdynError
 from tests.sweeping import few
 
@@ -177,6 +177,16 @@ def test_what_cannot_be_linearised_is_said(given, kind, message):
     with pytest.raises(kind, match=message) as found:
         armdyn.linearize(ROBOTS["two_link"], **(plain | given))
     assert isinstance(found.value, ArmdynError)
+
+
+@pytest.mark.parametrize("options", [{}, {"dt": DT}])
+def test_parameters_that_leave_no_inverse(options):
+    """No row of what comes back has a meaning, so none comes back."""
+    robot, zero, nothing = ROBOTS["two_link"], [0.0, 0.0], {"parameters": np.zeros(20)}
+    with pytest.raises(ModelError, match="linearize is .*the mass matrix has no inverse"):
+        armdyn.linearize(robot, zero, zero, zero, **options, **nothing)
+    lost = armdyn.linearize(robot, zero, zero, zero, **options, **nothing, check=None)
+    assert np.isnan(lost[0]).any()
 
 
 def test_it_takes_a_robot():

@@ -174,8 +174,9 @@ def test_no_speed_to_rest_at(rest):
         ({"a": 3}, "columns are functions"),
         ([("a", spring), ("a", spring)], "two columns have one name"),
         ([lambda q, qd, qdd: q * np.nan], "not finite"),
+        (np.array("a"), "columns are functions"),
     ],
-    ids=["shape", "nameless", "number", "twice", "nan"],
+    ids=["shape", "nameless", "number", "twice", "nan", "array"],
 )
 def test_columns_that_are_none(columns, said):
     with pytest.raises(IdentificationError, match=said):

@@ -340,6 +340,7 @@ def test_a_warm_up_compiles_what_it_is_asked_for(compiled):
         ((), {}, "warm_up.. takes the names of quantities, at least one"),
         (("gravty",), {}, "no quantity 'gravty'; did you mean 'gravity'"),
         (("gravity",), {"batch": -1}, "batch is -1; expected a whole number"),
+        (("gravity",), {"batch": np.zeros(0)}, "batch is array.*; expected a whole number"),
         (("gravity",), {"method": "x"}, "no method 'x'"),
     ],
 )

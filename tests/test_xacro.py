@@ -177,6 +177,8 @@ def test_addresses_in_packages(tmp_path, monkeypatch):
     assert armdyn.load(address).n == 2
     with pytest.raises(ModelError, match=r"'package://arm2/x': no package 'arm2' .*packages="):
         armdyn.load("package://arm2/x")
+    with pytest.raises(ModelError, match="packages is a mapping from names to folders"):
+        armdyn.load("panda", packages=np.zeros(0))
 
 
 def test_meshes_of_given_packages(tmp_path):

@@ -311,7 +311,8 @@ def named(columns: Any) -> dict[str, UserColumn]:
     if isinstance(columns, Mapping):
         pairs = list(columns.items())
     else:
-        given = list(columns) if isinstance(columns, Iterable) else [columns]
+        several = isinstance(columns, Iterable) and not isinstance(columns, np.ndarray)
+        given = list(columns) if several else [columns]
         pairs = [c if isinstance(c, tuple) else (getattr(c, "__name__", ""), c) for c in given]
     for name, function in pairs:
         if not isinstance(name, str) or not name or not callable(function):

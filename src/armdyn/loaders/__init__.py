@@ -113,7 +113,7 @@ def load(
     except ModelError as error:
         raise ModelError(read.label + str(error).removeprefix(read.label)) from None
     if read.kind == "urdf" and read.path:
-        given = _packages(packages).given if packages else {}
+        given = {} if packages is None else _packages(packages).given
         named = tuple((name, str(folder)) for name, folder in given.items())
         assign(chain, "file", File(read.path, float(options["snap"]), named))
     return Robot(chain)

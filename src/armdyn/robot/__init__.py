@@ -220,12 +220,13 @@ class Robot(Dynamics, Kinematics, Influences, Derivatives, Variations, Fixed):
                 ``payload=load``. Other options need another ``warm_up``.
 
         Raises:
-            MethodError: for an unknown quantity, or an option that it does not have.
+            MethodError: for an unknown quantity.
+            TypeError: for an option that the quantity does not have.
         """
         if not quantities:
             raise MethodError("warm_up() takes the names of quantities, at least one")
         states: list[tuple[int, ...]] = [()]
-        if batch:
+        if batch is not False:
             least = SINGLY + 1
             states += [(least if batch is True else whole_number("batch", batch, MethodError),)]
         for quantity in quantities:

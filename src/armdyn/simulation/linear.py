@@ -24,6 +24,7 @@ from armdyn.program.tape import record
 from armdyn.quantities import sizes
 from armdyn.quantities.tasks import Task
 from armdyn.robot import Robot
+from armdyn.robot.compiled import check_finite
 from armdyn.simulation import arguments, simulate
 from armdyn.simulation.integrators import ADAPTIVE, INTEGRATORS, RK4
 from armdyn.simulation.step import Model, Vector
@@ -70,7 +71,8 @@ def linearize(
         payload_frame: where that load is; None: at the tip.
         gravity: the acceleration of free fall in the base frame, shape (..., 3).
         parameters: those of the links, shape (..., 10 n), in place of the arm's own.
-        check: what is done about a payload that no body has: "error", "warn" or None.
+        check: what to do about a payload that no body has, and about results that
+            ``parameters`` make infinite or nan: "error", "warn" or None.
         threads: the most on which a batch is spread, as in Robot's functions.
 
     Returns:
@@ -99,14 +101,19 @@ def linearize(
                 f"integrator is {integrator!r}, but dt is None; expected a step dt [s], because a "
                 "system in continuous time has no integrator"
             )
-        return _continuous(robot, friction, payload_frame, q, qd, tau, given, threads)
-    h = arguments.positive("dt", dt)
-    arguments.check_solvable(robot.chain, integrator, friction)
-    asked = _Asked(robot.chain, friction, tuple(given), payload_frame)
-    if integrator == "midpoint":
-        return _midpoint(robot, asked, q, qd, tau, h, given, threads)
-    function = _runge_kutta(asked)
-    return function(q, qd, tau, np.array([h]), *given.values(), threads=threads)
+        found = _continuous(robot, friction, payload_frame, q, qd, tau, given, threads)
+    else:
+        h = arguments.positive("dt", dt)
+        arguments.check_solvable(robot.chain, integrator, friction)
+        asked = _Asked(robot.chain, friction, tuple(given), payload_frame)
+        if integrator == "midpoint":
+            found = _midpoint(robot, asked, q, qd, tau, h, given, threads)
+        else:
+            function = _runge_kutta(asked)
+            found = function(q, qd, tau, np.array([h]), *given.values(), threads=threads)
+    if parameters is not None:
+        check_finite("linearize", (q, qd, tau, *given.values()), found, check)
+    return found
 
 
 class _Asked(NamedTuple):
