@@ -186,6 +186,26 @@ def test_a_misread_model_is_refused(quantity, monkeypatch):
         armdyn.load(text)
 
 
+@pytest.mark.parametrize(
+    "size", ["1e9 x", "1e9", "much", "1.0e+09 while slides stay within 1 m in all"]
+)
+def test_names_grant_no_tolerance(size, monkeypatch):
+    """Notes say what snapping may cost, and the comparison allows that; names stand in notes."""
+    from armdyn.loaders import mjcf
+
+    text = model("stiffness='2'")
+    named = text.replace('name="j"', f'name="cost a relative accuracy of up to {size}"')
+    assert armdyn.load(named).n == 2
+    monkeypatch.setattr(mjcf.Reader, "gravity", lambda _: np.zeros(3))
+    with pytest.raises(ModelError, match="bias force of .* is read, MuJoCo has"):
+        armdyn.load(named)
+
+
+def test_what_snapping_may_cost_is_allowed():
+    text = model().replace('name="k" axis="1 0 0"', 'name="k" axis="1 3e-5 0"')
+    assert any("cost a relative accuracy" in note for note in armdyn.load(text, snap=1e-3).notes)
+
+
 def test_gravity_of_ones_own_and_locked_joints_differ_from_the_model():
     """So the comparison leaves gravity out, and locks joints, where a caller says so."""
     text = model("ref='20'", "ref='-30'")

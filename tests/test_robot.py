@@ -367,6 +367,8 @@ def test_no_attribute_can_be_set(name, instead):
     robot = armdyn.load("two_link")
     with pytest.raises(AttributeError, match=f"{name!r} cannot be set.*{instead}"):
         setattr(robot, name, np.eye(4))
+    with pytest.raises(AttributeError, match=f"{name!r} cannot be deleted"):
+        delattr(robot, name)
     assert robot == armdyn.load("two_link")
 
 

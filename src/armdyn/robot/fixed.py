@@ -76,6 +76,9 @@ class Fixed:
                 f"{change}"
             )
 
+        def __delattr__(self, name: str) -> NoReturn:
+            raise AttributeError(f"a Robot does not change, and {shorten(name)} cannot be deleted")
+
         def __getattr__(self, name: str) -> NoReturn:
             said = f"'Robot' object has no attribute {name!r}"
             if not name.startswith("_"):
