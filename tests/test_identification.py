@@ -355,6 +355,17 @@ def test_options_that_are_none(changes, said):
         armdyn.identify(LINK2, recorded(LINK2, 200), **changes)
 
 
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [({"weight": value}, "weight is") for value in (None, 0, -1, np.nan, [1, 2], "light")]
+    + [({"method": value}, "no method") for value in (None, "lms", ["wls"])],
+)
+def test_options_are_looked_at_before_a_cutoff_is_chosen(changes, said):
+    log = dataclasses.replace(recorded(LINK2, 200), qd=None, qdd=None)
+    with pytest.raises(IdentificationError, match=said):
+        armdyn.identify(LINK2, log, **changes)
+
+
 def test_too_few_rows():
     with pytest.raises(IdentificationError, match="10 rows for 14 parameters"):
         armdyn.identify(LINK2, recorded(LINK2, 10))

@@ -16,12 +16,12 @@ from armdyn.errors import IdentificationError, cut, shorten, warn
 from armdyn.identification.blas import one_thread
 from armdyn.identification.choices import Tell, choose_cutoff, silent
 from armdyn.identification.columns import Columns, UserColumn
+from armdyn.identification.estimates import fit, quick_fit
 from armdyn.identification.fit import least_squares
 from armdyn.identification.logs import Log as Log
 from armdyn.identification.moments import Moments as Moments
 from armdyn.identification.moments import moments, named
 from armdyn.identification.results import Identification as Identification
-from armdyn.identification.results import fit, quick_fit
 from armdyn.identification.rows import motions_of
 from armdyn.identification.signals import frequency
 from armdyn.identification.units import doubts

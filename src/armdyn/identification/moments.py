@@ -171,9 +171,9 @@ class Moments:
         return np.sqrt(self.squared_errors(theta).sum(axis=0) / rows)
 
     def fit(self, **options: Any) -> Identification:
-        """The parameters that suit these moments: see ``armdyn.identification.results.fit``."""
+        """The parameters that suit these moments: see ``armdyn.identification.estimates.fit``."""
         with importing:
-            from armdyn.identification.results import fit
+            from armdyn.identification.estimates import fit
 
         return fit(self, **options)
 
