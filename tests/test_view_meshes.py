@@ -244,8 +244,8 @@ def test_one_note_names_all_links_whose_meshes_are_of_a_kind_that_is_not_read(tm
     text = armdyn.load("two_link").chain.to_urdf().replace("<inertial>", f"{visual}<inertial>")
     (tmp_path / "arm.urdf").write_text(text)
     assert visuals(armdyn.load(tmp_path / "arm.urdf").chain).notes == [
-        "links 'upper_arm', 'forearm' are drawn as capsules: mesh is a .dae file, which armdyn does "
-        "not read; STL and OBJ files are read"
+        "links 'upper_arm', 'forearm' are drawn as capsules: mesh is a .dae file, which armdyn "
+        "does not read; STL and OBJ files are read"
     ]
 
 
