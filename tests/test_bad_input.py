@@ -266,7 +266,19 @@ TEXTS = {
     ),
     "limits in disorder": (
         in_joint(SHOULDER, 'lower="-2"', 'lower="3"'),
-        ["joint 'shoulder'", "lower <= upper", "3.0 and 2.5"],
+        ["joint 'shoulder'", "lower <= upper", "lower 3 and upper 2.5", 'check="warn"'],
+    ),
+    "commas between": (
+        in_joint(SHOULDER, '"0 0 0.5"', '"0, 0, 0.5"'),
+        ["xyz='0, 0, 0.5'", "expected 3 finite numbers, with spaces between and no commas"],
+    ),
+    "a decimal comma": (
+        in_joint(SHOULDER, '"0.5" friction', '"0,5" friction'),
+        ["damping='0,5' will not do; expected one finite number with a point"],
+    ),
+    "text before the declaration": (
+        "<!-- mine -->" + GOOD,
+        ["not well-formed XML", "remove all that comes before <?xml"],
     ),
     "negative speed limit": (
         in_joint(SHOULDER, 'velocity="3"', 'velocity="-3"'),
@@ -294,7 +306,7 @@ CHOICES = {
     "locks by a list": (dict(lock={"elbow": [0]}), ["joint 'elbow'", "finite number", "[0]"]),
     "check is an array": (dict(check=np.array(["warn"])), ["check is 'error' or 'warn'", "array"]),
     "unknown tip": (dict(tip="tol"), ["tip='tol' is no link", "'tool'"]),
-    "tip is no name": (dict(tip=["tool"]), ["tip=['tool'] is no link"]),
+    "tip is no name": (dict(tip=["tool"]), ["tip is one link, not ['tool']", "one robot for each"]),
     "unknown base": (dict(base="floor"), ["base='floor' is no link", "'base'"]),
     "tip before base": (dict(base="upper", tip="lower"), ["'lower'", "outboard", "'upper'"]),
     "tip is base": (dict(tip="base"), ["no joint moves", "base 'base'", "tip 'base'"]),
@@ -439,6 +451,16 @@ def test_friction_that_drives_is_an_error_or_none(old, new, key):
     )
     fixed = edited((SHOULDER, SHOULDER.replace(old, new).replace("revolute", "fixed")))
     assert urdf.load(fixed).notes == ()  # friction of a joint that does not move is not read
+
+
+def test_limits_upside_down_are_an_error_or_none():
+    """Bullet takes them for no limits."""
+    text = in_joint(SHOULDER, 'lower="-2"', 'lower="3"')
+    chain = urdf.load(text, check="warn")
+    assert (chain.joints[0].lower, chain.joints[0].upper) == (-math.inf, math.inf)
+    (note,) = chain.notes
+    assert "limits are lower 3 and upper 2.5" in note and note.endswith("; read as none")
+    assert urdf.load(text, base="lower").n == 1  # where the joint is off the chain
 
 
 def test_a_mimic_of_no_joint_is_an_error_or_locked():

@@ -266,6 +266,25 @@ def test_what_a_urdf_has_no_place_for_is_said(capsys):
     assert "left out: pictures, meshes and collision shapes of the URDF" in said
 
 
+def test_a_urdf_says_in_the_log_what_it_has_no_place_for(capsys, caplog):
+    arm = armdyn.load("panda", tip="panda_hand_tcp", gravity=(0, 0, -1.6))
+    text = arm.chain.to_urdf()
+    told = [record.getMessage() for record in caplog.records]
+    assert told == [
+        "panda: a URDF has no place for gravity (0.0, 0.0, -1.6); load it with gravity=",
+        "panda: a URDF has no place for the tip; load it with tip='tip'",
+    ]
+    back = armdyn.load(text, tip="tip", gravity=(0, 0, -1.6))
+    q = [0.1, -0.2, 0.3, -1.4, 0.5, 1.6, 0.7]
+    assert abs(back.pose(q) - arm.pose(q)).max() < 1e-14
+    assert abs(armdyn.load(text).pose(q) - arm.pose(q)).max() > 0.1  # which the log is for
+    caplog.clear()
+    assert main(["convert", "two_link", "two.urdf"]) == 0
+    assert "left out: a URDF has no place for the tip; load it with" in capsys.readouterr().out
+    armdyn.load("panda").chain.to_urdf()  # which has its tip at the last link's frame
+    assert not caplog.records
+
+
 @pytest.mark.parametrize(
     ("arguments", "complaint"),
     [

@@ -132,6 +132,24 @@ def test_files_that_include_others(tmp_path):
     judge(robot, mujoco.MjModel.from_xml_path(str(tmp_path / "arm.xml")))
 
 
+def test_what_mujoco_warns_of_is_a_note_and_no_file(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    text = MODELS["planar"].replace("<mujoco>", '<mujoco><option timestep="nan"/>', 1)
+    arm = armdyn.load(text)
+    (note,) = arm.notes
+    assert note.startswith("MuJoCo warns: ") and "NaN" in note
+    assert mujoco.get_mju_user_warning() is None
+    assert armdyn.load(text, trusted=False).notes == arm.notes
+    heard = []
+    mujoco.set_mju_user_warning(heard.append)  # a user's own
+    try:
+        assert armdyn.load(text).notes == () and len(heard) == 1
+        assert mujoco.get_mju_user_warning() == heard.append
+    finally:
+        mujoco.set_mju_user_warning(None)
+    assert not list(tmp_path.iterdir())
+
+
 def test_what_a_joint_has():
     first, second, third = armdyn.load(MODELS["classes and defaults"]).chain.joints
     assert (first.viscous, first.rotor_inertia, first.coulomb) == (0.5, 0.01, (0, 0))

@@ -147,7 +147,7 @@ def test_shipped_arms(file):
 @pytest.mark.parametrize(
     "choices",
     [
-        {"tip": "panda_leftfinger"},
+        {"tip": "panda_leftfinger", "lock": {"panda_finger_joint2": 0.0}},
         {"tip": "panda_link4"},
         {"lock": {"panda_joint3": 0.5, "panda_finger_joint1": 0.03}},
         {"lock": {"panda_finger_joint1": 0.01, "panda_finger_joint2": 0.04}},

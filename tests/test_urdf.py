@@ -148,12 +148,9 @@ def test_trunk_ends_where_two_joints_leave_a_link():
 
 
 def test_tip_moves_exactly_the_joints_up_to_it():
-    chain = shipped("panda", tip="panda_leftfinger")
+    chain = shipped("panda", tip="panda_leftfinger", lock={"panda_finger_joint2": 0.0})
     assert chain.n == 8 and chain.joints[-1].name == "panda_finger_joint1"
     assert chain.locked == (("panda_finger_joint2", 0.0),)
-    assert (
-        "joint 'panda_finger_joint2' mimics 'panda_finger_joint1', which moves" in chain.notes[-1]
-    )
     chain = shipped("panda", tip="panda_link3")
     assert chain.n == 3 and len(chain.locked) == 6
 
@@ -169,7 +166,36 @@ def test_mimic_joint_is_locked_where_its_leader_puts_it():
     )
     with pytest.raises(ModelError, match="no joint moves"):
         urdf.load(followed, lock={"shoulder": 0.25})
-    assert urdf.load(followed, tip="lower").locked == (("elbow", 0.5),)
+    assert urdf.load(followed, tip="lower", check="warn").locked == (("elbow", 0.5),)
+
+
+def test_a_heavy_joint_that_follows_one_that_moves_is_refused():
+    """Its inertia belongs in the mass matrix: 0.03 kg at the fingers, of which half would be."""
+    with pytest.raises(ModelError) as refused:
+        shipped("panda", tip="panda_leftfinger")
+    told = str(refused.value)
+    assert "'panda_finger_joint2' mimics 'panda_finger_joint1', which moves, and carries" in told
+    assert "lock={'panda_finger_joint1': 0.0}" in told and "tip='panda_hand'" in told
+    assert shipped("panda", tip="panda_hand").n == 7
+    chain = shipped("panda", tip="panda_leftfinger", check="warn")
+    assert chain.notes[0] == (
+        "joint 'panda_finger_joint2' mimics 'panda_finger_joint1', which moves, but is locked at "
+        "0: M and gravity lack what it carries"
+    )
+
+
+def test_the_mass_of_a_follower_may_stand_further_out():
+    """Without mass, or if it stands still, it is locked with a note."""
+    follower = side_arm("x", extra='<mimic joint="shoulder" multiplier="2"/>')
+    light = added(follower, side_arm("y", parent="x"))
+    body = LOWER[LOWER.index("<inertial>") : LOWER.index("</link>")]
+    heavy = light.replace('<link name="y"/>', f'<link name="y">{body}</link>')
+    with pytest.raises(ModelError, match="'to_x' mimics 'shoulder', which moves, and") as refused:
+        urdf.load(heavy, tip="lower")
+    assert "tip=" not in str(refused.value)  # nothing moves before the shoulder
+    for text in light, heavy.replace('multiplier="2"', 'multiplier="0"'):
+        note = urdf.load(text, tip="lower").notes[-1]
+        assert note == "joint 'to_x' mimics 'shoulder', which moves, but is locked at 0"
 
 
 def test_mimic_of_a_mimic_follows_the_first_of_them():

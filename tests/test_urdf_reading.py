@@ -117,6 +117,16 @@ def test_what_is_misspelt_is_noted(part, old, new, note):
     assert notes(text)[0] == f"{place} is not read{hint}"
 
 
+def test_attributes_of_other_readers_are_no_slips_of_the_pen():
+    text = in_joint(SHOULDER, 'effort="40"', 'effort="40" drake:acceleration="3"')
+    text = text.replace("<robot ", '<robot xmlns:drake="http://drake.mit.edu" ')
+    text = text.replace('friction="0.25"', 'friction="0.25" D="1" K="2"')
+    assert notes(text, tip="lower") == (
+        "joint 'shoulder': 'drake:acceleration' of <limit> is not read",
+        "joint 'shoulder': 'D', 'K' of <dynamics> are not read",
+    )
+
+
 def test_a_misspelt_attribute_of_a_mimic_is_noted():
     text = in_joint(ELBOW, "<axis", '<mimic joint="shoulder" multiplyer="2"/><axis')
     (note,) = notes(text, lock={"elbow": 0})

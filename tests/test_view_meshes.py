@@ -87,7 +87,7 @@ def test_a_mesh_is_read(tmp_path, name, write):
         ("a.obj", b"v 0 0 0\nf 1 2 3\n", "no whole OBJ file"),
         ("a.obj", b"v 0 0\nf 1 1 1\n", "no whole OBJ file"),
         ("a.obj", b"v 0 0 nan\nv 1 0 0\nv 0 1 0\nf 1 2 3", "a number that is none"),
-        ("a.dae", b"<COLLADA/>", "is .dae that armdyn reads"),
+        ("a.dae", b"<COLLADA/>", "mesh is a .dae file, which armdyn does not read; STL and"),
     ],
 )
 def test_a_broken_mesh_is_an_error(tmp_path, name, data, problem):
@@ -221,7 +221,8 @@ def test_no_mesh_is_read_outside_the_arms_folders(secret, file):
     ("file", "problem"),
     [
         ("http://example.org/cube.stl", "is in no file"),
-        ("cube.dae", "that armdyn reads"),
+        ("cube.dae", "is a .dae file, which armdyn does not read"),
+        ("cube", "is a file without a suffix, which"),
         ("gone.stl", "is not there"),
         ("file://[x", "is no name of a file"),
         ("x" * 5000, "is no name of a file"),
@@ -230,10 +231,22 @@ def test_no_mesh_is_read_outside_the_arms_folders(secret, file):
     ],
 )
 def test_a_mesh_that_cannot_be_had_becomes_a_capsule(tmp_path, file, problem):
-    (tmp_path / "cube.dae").write_text("<COLLADA/>")
+    for name in "cube.dae", "cube":
+        (tmp_path / name).write_text("<COLLADA/>")
     page = loaded(tmp_path, file).view()
     assert len(page.notes) == 1 and problem in page.notes[0]
     assert page.notes[0] in arm_of(page)["notes"] and arm_of(page)["bare"] == [0]
+
+
+def test_one_note_names_all_links_whose_meshes_are_of_a_kind_that_is_not_read(tmp_path):
+    (tmp_path / "cube.dae").write_text("<COLLADA/>")
+    visual = '<visual><geometry><mesh filename="cube.dae"/></geometry></visual>'
+    text = armdyn.load("two_link").chain.to_urdf().replace("<inertial>", f"{visual}<inertial>")
+    (tmp_path / "arm.urdf").write_text(text)
+    assert visuals(armdyn.load(tmp_path / "arm.urdf").chain).notes == [
+        "links 'upper_arm', 'forearm' are drawn as capsules: mesh is a .dae file, which armdyn "
+        "does not read; STL and OBJ files are read"
+    ]
 
 
 def test_large_meshes_are_simplified_and_said_so(tmp_path, monkeypatch):

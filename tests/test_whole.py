@@ -85,7 +85,7 @@ def test_bodies_that_float_in_a_scene():
 
 @pytest.mark.parametrize("seed", range(40))
 def test_every_tip_that_a_message_offers_works(seed):
-    """Trees drawn at random, of joints of all kinds."""
+    """Trees drawn at random, of joints of all kinds; what follows a joint is locked."""
     rng = np.random.default_rng(seed)
     joints, moving = [], []
     for i in range(12):
@@ -99,9 +99,9 @@ def test_every_tip_that_a_message_offers_works(seed):
     except ModelError as error:
         said = str(error)
     for tip, n in re.findall(r"tip='(\w+)' gives (\d+)", said):
-        assert armdyn.load(text, tip=tip).n == int(n) > armdyn.load(text).n
+        assert armdyn.load(text, tip=tip, check="warn").n == int(n) > armdyn.load(text).n
     for tip in re.findall(r"'(\w+)'", said.partition("by tip=: ")[2]):
-        assert armdyn.load(text, tip=tip).n > 0
+        assert armdyn.load(text, tip=tip, check="warn").n > 0
 
 
 def test_no_tip_is_offered_beyond_a_joint_that_moves_no_mass():

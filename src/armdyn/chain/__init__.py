@@ -353,11 +353,13 @@ class Chain:
         return to_toml(self)
 
     def to_urdf(self) -> str:
-        """This chain as a URDF, without what that has no place for: gravity, rotors."""
+        """This chain as a URDF; the log says what that has no place for, such as gravity."""
         with importing:
-            from armdyn.chain.writers import to_urdf
+            from armdyn.chain import writers
 
-        return to_urdf(self)
+        for line in (*writers.left_out(self), *writers.lost_tip(self)):
+            warn("%s: %s", cut(self.name), line)
+        return writers.to_urdf(self)
 
     # Where it comes from --------------------------------------------------------------------
 

@@ -119,7 +119,8 @@ def to_urdf(chain: Chain) -> str:
     """A chain as a URDF of its own: a link a joint, and one without mass for each named frame.
 
     A link's frame stands where a frame of its name does, if that lies on the joint's axis, else at
-    E_i. The format has no place for gravity, rotors, and friction that differs by direction.
+    E_i. The format has no place for gravity, rotors, friction that differs by direction,
+    and the tip.
     """
     for what, name in [
         ("robot", chain.name),
@@ -152,6 +153,18 @@ def left_out(chain: Chain) -> Iterator[str]:
             )
 
 
+def tip_link(chain: Chain) -> str | None:
+    """The name of a link that the URDF has for the tip alone; None if the last link is there."""
+    named = {_root(chain), *chain.frame_names}
+    return None if chain.tip == _seen_at(chain)[-1] else _unused("tip", named)
+
+
+def lost_tip(chain: Chain) -> Iterator[str]:
+    """That a URDF does not say which of its links is the tip."""
+    if name := tip_link(chain):
+        yield f"a URDF has no place for the tip; load it with tip={shorten(name)}"
+
+
 def _urdf_lines(chain: Chain) -> Iterator[str]:
     root, seen = _root(chain), _seen_at(chain)
     yield from ('<?xml version="1.0"?>', f"<robot name={quoteattr(chain.name)}>")
@@ -173,8 +186,8 @@ def _urdf_lines(chain: Chain) -> Iterator[str]:
             carrier = root if frame.link < 0 else chain.links[frame.link].name
             yield from _fixed(frame.name, carrier, held @ frame.pose)
             named.add(frame.name)
-    if chain.tip != seen[-1]:
-        yield from _fixed(_unused("tip", named), parent, to_next @ chain.tip)
+    if name := tip_link(chain):
+        yield from _fixed(name, parent, to_next @ chain.tip)
     yield "</robot>"
 
 

@@ -22,7 +22,7 @@ TABLES: dict[str, Callable[[DHText], str]] = {  # of joints alone
     ".tex": DHText.latex,
 }
 ARMS: dict[str, Callable[[Chain], Text]] = {
-    ".urdf": lambda chain: (chain.to_urdf(), [*writers.left_out(chain), *merged(chain)]),
+    ".urdf": lambda chain: (writers.to_urdf(chain), urdf_losses(chain)),
     ".toml": lambda chain: (chain.to_toml(), ()),
 }
 
@@ -57,8 +57,9 @@ def run(arguments: argparse.Namespace) -> None:
         print(f"left out: {cut(line, 300)}")
 
 
-def merged(chain: Chain) -> Iterator[str]:
-    """What the file that an arm was read from may have had, and the arm has not."""
+def urdf_losses(chain: Chain) -> Iterator[str]:
+    """What the URDF of an arm lacks that the arm has, or that its own file may have had."""
+    yield from (*writers.left_out(chain), *writers.lost_tip(chain))
     if chain.locked:
         names = listed(shorten(name) for name, _ in chain.locked)
         yield f"joints that do not move are part of the links they stand on: {names}"

@@ -16,7 +16,7 @@ from armdyn.chain.dh import SNAP
 from armdyn.chain.inertia import Inertia
 from armdyn.chain.limits import MAX_BYTES
 from armdyn.chain.parts import File
-from armdyn.chain.writers import TENSOR, inertial, left_out
+from armdyn.chain.writers import TENSOR, inertial, left_out, lost_tip, to_urdf
 from armdyn.errors import IdentificationError, ModelError, cut, shorten
 from armdyn.identification.spans import Edits
 from armdyn.loaders.markup import Element, parse
@@ -59,8 +59,8 @@ def save(
         if template is not None:
             file = File(os.fspath(template), SNAP if chain.file is None else chain.file.snap)
         if file is None:
-            notes.append("the arm comes from no URDF file: it gets one of its own")
-        text = chain.to_urdf().encode() if file is None else _into(file, chain, notes)
+            notes += ["the arm comes from no URDF file: it gets one of its own", *lost_tip(chain)]
+        text = to_urdf(chain).encode() if file is None else _into(file, chain, notes)
     with written(Path(path)) as place:
         place.write_bytes(text)
     return tuple(notes)

@@ -33,6 +33,7 @@ LOOKS = {  # how such a text begins
     "yaml": rb"%YAML|---|[\w ]+:\s",
 }
 FIRST = 4096  # bytes in which the first tag mostly stands
+MISPLACED = expat.errors.codes[expat.errors.XML_ERROR_MISPLACED_XML_PI]
 TEXT = "text()"  # the key of the text in an element without children
 ENDLESS = re.compile(r"[-+]?inf(?:inity)?", re.IGNORECASE)
 DECIMAL = re.compile(r"[-+]?(?:[0-9]++\.?[0-9]*+|\.[0-9]++)(?:[eE][-+]?[0-9]++)?")
@@ -109,6 +110,8 @@ class Element(NamedTuple):
         """That many finite numbers not beyond +-``largest``."""
         words = self.text(attribute).split()
         expected = "one finite number" if count == 1 else f"{count} finite numbers"
+        if "," in self.text(attribute):
+            expected += " with a point" if count == 1 else ", with spaces between and no commas"
         if leftover(self.text(attribute)):
             raise self.wrong(attribute, "is a xacro expression; run xacro first")
         if len(words) != count or not all(DECIMAL.fullmatch(word) for word in words):
@@ -158,7 +161,8 @@ def parse(text: str | bytes) -> Element:
     except ArmdynError:
         raise
     except expat.ExpatError as error:
-        raise ModelError(f"{_likeness(text)}not well-formed XML: {error}") from None
+        remedy = "; remove all that comes before <?xml" if error.code == MISPLACED else ""
+        raise ModelError(f"{_likeness(text)}not well-formed XML: {error}{remedy}") from None
     except (LookupError, ValueError) as error:
         raise ModelError(f"not well-formed XML: {error}; save it as UTF-8") from None
     return builder.root

@@ -26,7 +26,7 @@ from armdyn.chain.pose import IDENTITY, Pose
 from armdyn.errors import ACCEPTED, ModelError, cut, shorten, warn
 from armdyn.forks import importing
 from armdyn.loaders.mjcf_drives import Drives, names, unread
-from armdyn.loaders.mjcf_guard import difference
+from armdyn.loaders.mjcf_guard import difference, keep_warnings
 from armdyn.loaders.serial import to_chain
 from armdyn.loaders.tree import Tree, TreeJoint, TreeLink, bound, rotation
 from armdyn.loaders.trunk import Serial, choose
@@ -55,7 +55,8 @@ def load(
     """
     snap_angle(snap)
     choice("check", check, ("error", "warn"))
-    reader = Reader(_compiled(source))
+    warned: list[str] = []
+    reader = Reader(_compiled(source, warned))
     tree = reader.tree()
     locked = {} if lock is None else lock
     serial = choose(tree, base, tip, locked, check)
@@ -71,17 +72,19 @@ def load(
         notes=[*reader.notes(tree, serial)],
         moved=(),
     )
-    note = difference(chain, reader, locked, own_gravity=gravity is None)
+    with keep_warnings(warned):
+        note = difference(chain, reader, locked, own_gravity=gravity is None)
     if note and check == "error":
         raise ModelError(f"{note}; {ACCEPTED}")
     if note:
         warn("%s: %s", cut(chain.name), note)
-        assign(chain, "notes", (note, *chain.notes))
+    said = [f"MuJoCo warns: {cut(text, 300)}" for text in dict.fromkeys(warned)]
+    assign(chain, "notes", (*([note] if note else []), *chain.notes, *said))
     return chain
 
 
-def _compiled(source: str | bytes | Path) -> Any:
-    """MuJoCo's model."""
+def _compiled(source: str | bytes | Path, warned: list[str]) -> Any:
+    """MuJoCo's model; what MuJoCo warns of is appended to ``warned``."""
     try:
         with importing:
             import mujoco
@@ -90,10 +93,11 @@ def _compiled(source: str | bytes | Path) -> Any:
             "MJCF is read by MuJoCo, which is not installed; try pip install 'armdyn[mjcf]'"
         ) from None
     try:
-        if isinstance(source, Path):
-            return mujoco.MjModel.from_xml_path(str(source))
-        text = source.removeprefix(BOM_UTF8).decode() if isinstance(source, bytes) else source
-        return mujoco.MjModel.from_xml_string(text)
+        with keep_warnings(warned):
+            if isinstance(source, Path):
+                return mujoco.MjModel.from_xml_path(str(source))
+            text = source.removeprefix(BOM_UTF8).decode() if isinstance(source, bytes) else source
+            return mujoco.MjModel.from_xml_string(text)
     except (ValueError, mujoco.FatalError) as error:
         raise ModelError(f"MuJoCo cannot read it: {cut(' '.join(str(error).split()))}") from None
 

@@ -1,9 +1,14 @@
-"""MJCF: a chain's mass matrix and bias force, compared with MuJoCo's own at two states."""
+"""MJCF: a chain's mass matrix and bias force, compared with MuJoCo's own at two states.
+
+What MuJoCo warns of meanwhile is kept; it would write that to a file in the working folder.
+"""
 
 from __future__ import annotations
 
 import re
+import threading
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -22,6 +27,29 @@ if TYPE_CHECKING:
 
 LOSS = re.compile(rf"{COSTS} ([\w.+-]+)(?: while slides stay within [\w.+-]+ m in all)?$")
 TOLERANCE = 1e-6  # relative; correct arms differ by 1e-12, and a slip by more than 1e-3
+WARNED: dict[int, list[str]] = {}  # what MuJoCo warns of, by thread
+
+
+@contextmanager
+def keep_warnings(said: list[str]) -> Iterator[None]:
+    """Append MuJoCo's warnings to ``said``, if the user has not set where they go."""
+    with importing:
+        import mujoco
+
+        WARNED[threading.get_ident()] = said
+        if mujoco.get_mju_user_warning() is None:
+            mujoco.set_mju_user_warning(_keep)
+    try:
+        yield
+    finally:
+        with importing:
+            del WARNED[threading.get_ident()]
+            if not WARNED and mujoco.get_mju_user_warning() is _keep:
+                mujoco.set_mju_user_warning(None)
+
+
+def _keep(text: str) -> None:
+    WARNED.get(threading.get_ident(), []).append(text)
 
 
 def difference(

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 from armdyn.chain import Chain, Frame, Joint, Link
 from armdyn.chain.given import triple, vector
 from armdyn.chain.inertia import Inertia
-from armdyn.chain.limits import HUGE
+from armdyn.chain.limits import HUGE, UNLIMITED
 from armdyn.chain.pose import IDENTITY, Pose
 from armdyn.errors import ACCEPTED, ModelError, shorten
 from armdyn.loaders.normal_frames import (
@@ -54,7 +54,7 @@ def to_chain(
         notes: of the tree's reader.
         moved: by how much that reader snapped angles [rad].
     """
-    serial = _without_negative_friction(serial, check)
+    serial = _sound(serial, check)
     placed = _placed(serial)
     axes = [
         Axis(joint.name, joint.type != "prismatic", _placement(joint, placed), joint.axis)
@@ -100,19 +100,27 @@ def _small(moves: Sequence[float]) -> list[str]:
     return [f"{len(small)} {angles} snapped, at most {max(small):.1e} rad"]
 
 
-def _without_negative_friction(serial: Serial, check: str) -> Serial:
-    """The same joints without friction that would drive them, which is noted or refused."""
+def _sound(serial: Serial, check: str) -> Serial:
+    """The same joints without friction that would drive them, and without limits upside down."""
     moving, notes = [], list(serial.notes)
     for joint in serial.moving:
         kept = dict(joint.properties)
+        lower, upper = kept.get("lower", -math.inf), kept.get("upper", math.inf)
         sizes = {"viscous": kept.get("viscous", 0.0), "coulomb": kept.get("coulomb", (0, 0))[1]}
-        for key, size in sizes.items():
-            if size < 0:
-                del kept[key]
-                said = f"joint {shorten(joint.name)}: {key} friction {size:g} is negative"
-                if check == "error":
-                    raise ModelError(f"{said}; {ACCEPTED}")
-                notes.append(f"{said}; read as none")
+        slips = {
+            f"{key} friction {size:g} is negative": (key,)
+            for key, size in sizes.items()
+            if size < 0
+        }
+        if lower > upper:
+            right = f"expected lower <= upper, or {-UNLIMITED:g} and {UNLIMITED:g} for no limit"
+            slips[f"limits are lower {lower:g} and upper {upper:g}; {right}"] = ["lower", "upper"]
+        for problem, keys in slips.items():
+            said = f"joint {shorten(joint.name)}: {problem}"
+            if check == "error":
+                raise ModelError(f"{said}; {ACCEPTED}")
+            notes.append(f"{said}; read as none")
+            kept = {key: value for key, value in kept.items() if key not in keys}
         moving.append(joint._replace(properties=kept))
     return serial._replace(moving=moving, notes=notes)
 

@@ -117,6 +117,10 @@ class Tree:
 
     def link(self, name: str, what: str) -> str:
         """The name of a link, checked to be one."""
+        if isinstance(name, Sequence) and not isinstance(name, str):
+            raise ModelError(
+                f"{what} is one link, not {shorten(name)}; load one robot for each {what}"
+            )
         if not isinstance(name, str) or name not in self.links:
             raise ModelError(
                 f"{what}={shorten(name)} is no link; {meant(name, self.links)}expected one of: "

@@ -19,7 +19,8 @@ class Serial(NamedTuple):
     ``outboard`` are all joints beyond the base, parents first, but those of free objects.
     ``stance`` is the pose of the base link in the root link. ``locked`` holds the positions of
     the joints outboard that do not move, fixed ones apart, and of all that the user locked.
-    ``cuts`` says which joints a trunk leaves out, if they are many; ``notes`` says the rest.
+    ``cuts`` says what stands first: joints that a mimic locks in spite of their inertia, and those
+    that a trunk leaves out, if they are many. ``notes`` says the rest.
     """
 
     base: str
@@ -43,8 +44,8 @@ def choose(
 
     The trunk follows moving joints from the base until a body carries two or more of them; what
     lies beyond is locked at zero. A joint that mimics another is locked where that one puts it.
-    A body that floats on the base and carries no joint is an object: it is left out.
-    ``check="warn"`` takes a joint that mimics none of the tree's for one that follows nothing.
+    If that one moves and this one carries inertia, the arm is refused. A body that floats on the
+    base and carries no joint is an object: it is left out. ``check="warn"`` locks all that mimic.
     """
     start = tree.root if base is None else tree.link(base, "base")
     _check_lock(tree, lock)
@@ -83,15 +84,23 @@ def choose(
         stance = stance @ joint.at(positions[joint.name])
     locked = {j.name: positions[j.name] for j in still}
     locked |= {name: float(lock[name]) for name in lock if name not in locked}
-    notes += [
-        f"joint {shorten(joint.name)} mimics {shorten(leader)}, which moves, but is locked at "
-        f"{locked[joint.name]:g}"
-        for joint in still
-        if (leader := followings[joint.name].leader) in moves
-    ]
+    lacking: list[str] = []
+    heavy = _heavy(tree, outboard)
+    for joint in still:
+        leader, ratio, _ = followings[joint.name]
+        if leader in moves:
+            loaded = joint.child in heavy or joint.properties.get("rotor_inertia")
+            said = f"joint {shorten(joint.name)} mimics {shorten(leader)}, which moves"
+            if ratio and loaded and check == "error":
+                raise ModelError(f"{said}, and carries inertia; {_ways_out(leader, moving)}")
+            said += f", but is locked at {locked[joint.name]:g}"
+            if ratio and loaded:
+                lacking.append(f"{said}: M and gravity lack what it carries")
+            else:
+                notes.append(said)
     notes += (note for name in lock for note in _odd_lock(tree.joints[name], locked[name]))
     end = moving[-1].child if tip is None else tip
-    return Serial(start, end, moving, outboard, stance, locked, cuts, notes)
+    return Serial(start, end, moving, outboard, stance, locked, [*lacking, *cuts], notes)
 
 
 def _objects(tree: Tree, base: str, held: set[str]) -> dict[str, TreeJoint]:
@@ -103,6 +112,16 @@ def _objects(tree: Tree, base: str, held: set[str]) -> dict[str, TreeJoint]:
         if joint.type == "floating" and all(j.name in held for j in tree.below(joint.child))
     }
     return free if len(free) < len(found) else {}
+
+
+def _ways_out(leader: str, moving: Sequence[TreeJoint]) -> str:
+    """What to write where a joint follows one of those that move."""
+    before = {joint.name: joint.parent for joint in moving[1:]}
+    shorter = f", and tip={shorten(before.get(leader))} ends the arm before it"
+    return (
+        f"expected a leader that does not move: lock={{{shorten(leader)}: 0.0}} locks it"
+        f"{shorter if leader in before else ''}; {ACCEPTED}"
+    )
 
 
 def _follows_nothing(joint: TreeJoint) -> str:
@@ -155,10 +174,7 @@ def _trunk(
 
 def _tips(tree: Tree, base: str, held: set[str], outboard: Sequence[TreeJoint]) -> dict[str, int]:
     """The outermost links that an arm can end at, and how many joints it has; the most first."""
-    heavy = {link for link in tree.links if not tree.links[link].inertia.is_zero}
-    for joint in reversed(outboard):
-        if joint.child in heavy:
-            heavy.add(joint.parent)
+    heavy = _heavy(tree, outboard)
     free = {joint.name for joint in outboard if joint.name not in held and _moves(joint)}
     loaded = {joint.name for joint in outboard if joint.name in free and joint.child in heavy}
     passed = held | (loaded or free)
@@ -169,6 +185,15 @@ def _tips(tree: Tree, base: str, held: set[str], outboard: Sequence[TreeJoint]) 
     inner = {joint.parent for joint in outboard if joint.child in counts}
     tips = [link for link in counts if counts[link] and link not in inner]
     return {tip: counts[tip] for tip in sorted(tips, key=lambda tip: -counts[tip])}
+
+
+def _heavy(tree: Tree, outboard: Sequence[TreeJoint]) -> set[str]:
+    """The links that have inertia, or carry one that has."""
+    heavy = {link for link in tree.links if not tree.links[link].inertia.is_zero}
+    for joint in reversed(outboard):
+        if joint.child in heavy:
+            heavy.add(joint.parent)
+    return heavy
 
 
 def _moves(joint: TreeJoint) -> bool:

@@ -165,8 +165,9 @@ class Reader:
         known = ATTRIBUTES[element.tag]
         odd = [key for key in element.attributes if key not in known and key != TEXT]
         if odd:
-            likely = "".join(meant(key, known) for key in odd)
-            what = f"{quoted(odd)} of <{element.tag}> is not read; {likely}".rstrip(" ;")
+            likely = "".join(meant(key, known) for key in odd if ":" not in key)
+            are = "are" if odd[1:] else "is"
+            what = f"{quoted(odd)} of <{element.tag}> {are} not read; {likely}".rstrip(" ;")
             self.remark(what, element.label.removesuffix(f": {element.tag}"))
         return not odd
 
@@ -174,7 +175,7 @@ class Reader:
         """Note elements that look like misspelt ones."""
         for child in element.children:
             known = CHILDREN[element.tag]
-            likely = "" if child.tag in known else meant(child.tag, known)
+            likely = "" if child.tag in known or ":" in child.tag else meant(child.tag, known)
             if likely:
                 self.remark(f"<{cut(child.tag)}> is not read; {likely}".rstrip(), element.label)
 

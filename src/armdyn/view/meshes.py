@@ -30,7 +30,8 @@ def read(path: Path) -> Mesh:
     readers = {".stl": _stl, ".obj": _obj}
     name, suffix = cut(path.name), path.suffix.lower()
     if suffix not in readers:
-        raise ModelError(f"mesh {name} is {suffix or 'nothing'} that armdyn reads; STL and OBJ are")
+        kind = f"a {cut(suffix)} file" if suffix else "a file without a suffix"
+        raise ModelError(f"mesh is {kind}, which armdyn does not read; STL and OBJ files are read")
     try:
         with path.open("rb") as file:
             data = file.read(MAX_BYTES + 1)

@@ -15,6 +15,7 @@ from armdyn.chain.parts import Frame
 from armdyn.chain.pose import IDENTITY, Pose, rotation_rpy
 from armdyn.errors import ModelError, shorten
 from armdyn.loaders.markup import Element, parse
+from armdyn.loaders.tree import quoted
 from armdyn.view import meshes
 from armdyn.view.folders import Folders
 
@@ -56,7 +57,7 @@ def visuals(chain: Chain) -> Visuals:
     reader = _Reader(Folders(path, dict(chain.file.packages)), _palette(robot), {})
     frames = {frame.name: frame for frame in reversed(chain.frames)}
     shapes: list[_Shape] = []
-    bare, notes = set(), []
+    bare, undrawn = set(), dict[str, list[str]]()  # the links of each problem
     for link in robot.named("link"):
         frame = frames.get(link.attributes.get("name", ""))
         if frame is None:  # inboard of the chain's base
@@ -66,7 +67,12 @@ def visuals(chain: Chain) -> Visuals:
         except ModelError as error:
             shapes = [shape for shape in shapes if shape.frame is not frame]
             bare.add(frame.link)
-            notes.append(f"link {shorten(frame.name)} is drawn as a capsule: {error}")
+            undrawn.setdefault(str(error), []).append(frame.name)
+    notes = [
+        f"{'links' if names[1:] else 'link'} {quoted(names)} "
+        f"{'are drawn as capsules' if names[1:] else 'is drawn as a capsule'}: {problem}"
+        for problem, names in undrawn.items()
+    ]
     return _fitting(shapes, bare, notes)
 
 
