@@ -5,8 +5,8 @@ from itertools import product
 import numpy as np
 
 from armdyn.algorithms import renaud
-from tests.papers.bodies import bodies, fails, holds
-from tests.papers.samples import cross, skew
+from tests.papers.bodies import bodies
+from tests.papers.samples import cross, fails, holds, skew
 
 
 def first_moment(s, j):

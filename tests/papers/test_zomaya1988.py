@@ -8,12 +8,11 @@ from itertools import product
 
 import numpy as np
 
+from armdyn import Robot
 from armdyn.algorithms import lagrange, zomaya_morris
 from armdyn.counting import count, growth
 from armdyn.loaders import load
-from tests.papers.samples import Sample, along, draw, skew
-
-SMALL, CLEAR = 1e-10, 0.1  # a statement that holds is off by less, another by more
+from tests.papers.samples import CLEAR, SMALL, Sample, along, draw, off, skew
 
 
 class Arm(Sample):
@@ -74,11 +73,6 @@ def several():
     return [s for s in arms() if s.Ks[:-1].any()]
 
 
-def off(found, truth):
-    """The largest difference, relative to the largest element."""
-    return np.abs(np.subtract(found, truth)).max() / (np.abs(truth).max() or 1)
-
-
 def traces(A, J, B):
     """The sum over all links of Tr(A_l J_l B_l^T)."""
     return np.einsum("lab,lbc,lac->", A, J, B)
@@ -106,6 +100,8 @@ def test_lagrangian():
         assert off(weight, s.gravity) < SMALL
         F = P @ s.qdd + coriolis @ s.qd @ s.qd + weight
         assert off(F, s.M @ s.qdd + s.bias) < SMALL
+        ours = Robot(s.chain).inverse_dynamics(s.q, s.qd, s.qdd, method="lagrange")
+        assert off(ours, F) < SMALL
 
 
 def test_differentials():
@@ -185,6 +181,10 @@ def test_simplified_coefficients():
         q = s.q.tolist()
         ours = zomaya_morris.velocity_coefficients(s.arm, lagrange.differentials(s.arm, q))
         assert off(ours, P) < SMALL and off(lagrange.christoffel(s.arm, q), s.Gamma) < SMALL
+        robot, forces = Robot(s.chain), s.M @ s.qdd + P @ s.qd @ s.qd + s.gravity
+        assert off(robot.christoffel(s.q, method="zomaya-morris"), P) < SMALL
+        found = robot.inverse_dynamics(s.q, s.qd, s.qdd, method="zomaya-morris")
+        assert off(found, forces) < SMALL
     assert max(misses) > CLEAR
 
 
