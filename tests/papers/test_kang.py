@@ -383,13 +383,6 @@ def test_steps():
     assert 6 * bodies + 5 * elements == Polynomial.parse("5/2n^2+17/2n")(6)
 
 
-def test_orders():
-    """The modified algorithm is of order n^3, the current one of order n^4."""
-    for method, order in (("kic-augmented", 3), ("kic", 4)):
-        found = growth("christoffel", method)
-        assert [len(found[op].coefficients) - 1 for op in ("mul", "add")] == [order, order]
-
-
 def test_previous_algorithm():
     """Our counts for n = 6, beside reference 10's 5995: `kic` takes 5659 with terms shared."""
     both = ("mass_matrix", "christoffel")

@@ -7,7 +7,7 @@ import numpy as np
 
 from armdyn.algorithms import lin1991
 from tests.papers.bodies import bodies
-from tests.papers.samples import E, along, cross, fails, holds, skew
+from tests.papers.samples import E, cross, fails, holds, skew
 
 
 def test_equation_of_motion():
@@ -25,35 +25,6 @@ def test_equation_of_motion():
             torque = I @ alpha + cross(w, I @ w)
             tau += force @ s.velocities(s.at, s.at.p[i], i) + torque @ s.spins(s.at, i)
         holds(np.array(H) @ s.qdd + np.array(b), tau)
-
-
-def test_composite_bodies():
-    """(2) to (4): mass, centre of mass and the tensor about it, in its two forms."""
-    for s in bodies():
-        p, n = s.at.p, s.n
-        for j in range(n):
-            mass = sum(s.m[i] for i in range(j, n))
-            centre = sum(s.m[i] * p[i] for i in range(j, n)) / mass
-            holds(mass, s.mh[j])
-            holds(centre, s.r[j])
-            apart = [skew(p[i] - centre) for i in range(n)]
-            first = sum(s.tensors[i] - s.m[i] * apart[i] @ apart[i] for i in range(j, n))
-            own = sum(s.tensors[i] - s.m[i] * skew(p[i]) @ skew(p[i]) for i in range(j, n))
-            holds(first, s.J[j])
-            holds(own + mass * skew(centre) @ skew(centre), s.J[j])
-
-
-def test_accelerations_of_one_joint():
-    """(5) to (7): r_j'' = (K*_j u_j x (r_j - s_j) + K_j u_j) qdd_j, alpha_j = K*_j u_j qdd_j."""
-    for s in bodies():
-        for j in range(s.n):
-            u, alone = s.at.u[j], np.eye(s.n)[j]
-            linear = s.Ks[j] * cross(u, s.r[j] - s.at.o[j]) + s.K[j] * u
-            angular = (1 - s.K[j]) * u
-            centre = along(lambda q, s=s, j=j: s.m[j:] @ s.place(q).p[j:] / s.mh[j], s.q, alone)
-            turn = along(lambda q, s=s, j=j: s.place(q).R[j], s.q, alone) @ s.at.R[j].T
-            holds(linear, centre)
-            holds(skew(angular), turn)
 
 
 def test_actuator_forces():
@@ -122,21 +93,6 @@ def test_gravity():
             u, weight = s.at.u[j], s.mh[j] * s.g
             eta = -s.Ks[j] * u @ cross(s.r[j] - s.at.o[j], weight) - s.K[j] * u @ weight
             assert abs(eta - s.gravity[j]) < 1e-10 * np.abs(s.gravity).max()
-
-
-def test_vectors_of_a_body():
-    """(62) to (64): a_j, e_j and B_j, which H_mj and d_mj share, by components in E_j."""
-    for s in bodies():
-        for j in range(s.n):
-            ph, sh, o = s.within(j, s.ph[j], s.sh[j], s.at.o[j])
-            J, Jb, u = s.tensor_within(j, s.Jh[j]), s.tensor_within(j, s.Jb[j]), E[2]
-            a = np.array([Jb[0, 2], Jb[1, 2], -Jb[0, 0] - Jb[1, 1]]) + cross(sh, ph)
-            e = cross(u, ph) - s.mh[j] * sh
-            B = -Jb @ skew(u) + skew(sh) @ skew(ph)
-            holds(a, J @ u + cross(sh, ph))
-            holds(e, cross(u, ph - s.mh[j] * o))
-            x = np.array([0.3, -0.7, 0.2])
-            holds(B @ x, cross(sh, cross(ph, x)) - Jb @ cross(u, x))
 
 
 def brief(s, j):

@@ -59,15 +59,6 @@ def test_constants_vary_beyond_a_prismatic_joint():
                 assert np.allclose(x, y) == (K == s.Ks[k])
 
 
-def test_levers():
-    """(A9): the moment of u_m about the origin of E_j, from E_{j-1} to E_j, m < j."""
-    for s in bodies():
-        for m, j in s.inner:
-            here, there = (cross(s.at.u[m], s.at.o[i] - s.at.o[m]) for i in (j - 1, j))
-            sh, u = s.within(j - 1, here, s.at.u[m])
-            holds(s.turn(j, s.q).T @ (sh + cross(u, s.step(j, s.q))), *s.within(j, there))
-
-
 def test_columns_of_figure_a1():
     """Fig. A1: e_j read as [-(c-hat_j)_y (c-hat_j)_x 0], and m-hat_j times (s-hat)_z or (u_m)_z.
 

@@ -200,13 +200,6 @@ def test_theorem_1():
         assert max(map(s.hidden, rows)) < SMALL
 
 
-def test_number_of_minimal_parameters():
-    """Ours: generic revolute arms have 7n - 4, and 7n - 6 with the first axis along gravity."""
-    for n in (3, 4):
-        assert len(Split("R" * n, 1).felt) == 7 * n - 4
-        assert len(upright("R" * n, "generic").felt) == 7 * n - 6
-
-
 def test_minimality_without_gravity():
     """Ours: without gravity, of 2R with b_2 = 0, the set has eight parameters, the energy six."""
     s = Split("RR", 1, "intersecting")
@@ -308,16 +301,6 @@ def test_34_35_and_table_7():
     assert max(of_our_copy) > CLEAR  # Y_12
 
 
-def test_36_37():
-    """(36), (37): before joint s the (3, 3) of a rotational joint's tensor is that along u_r."""
-    for s in arms():
-        for i in slid(s):
-            if s.Ks[i]:
-                N = s.turned(i, s.first)
-                assert abs((N @ s.Ji(i) @ N.T)[2, 2] - s.Ji(i)[2, 2]) < SMALL
-                assert abs((N @ s.V(i) @ N.T)[2, 2] - s.ur(i) @ s.V(i) @ s.ur(i)) < SMALL
-
-
 def test_38_39_55():
     """(38), (39), (55): V_33 across joint s, in E_r."""
     for s in arms():
@@ -360,26 +343,3 @@ def test_28_40():
             assert abs(V33(s, i, -2, -2) - truth) < SMALL
             of_our_copy.append(abs(V33(s, i, -1, +1) - truth))
     assert max(of_our_copy) > CLEAR  # as (40) and Table VII have it
-
-
-def test_41_to_54():
-    """(41) to (54): Y = R X R^T."""
-    for s in arms():
-        (S, C), (_, Sb, Cb), X = s.angles(1), s.constants(1), s.Ji(0)
-        A1 = C * (X[0, 0] - X[1, 1]) - 2 * S * X[0, 1]
-        A2 = C * A1
-        A3 = -A2 + X[0, 0]
-        A4 = S * A1 + X[0, 1]
-        A5 = S * X[0, 2] + C * X[1, 2]
-        A6 = (A3 - X[2, 2]) * Cb - 2 * Sb * A5
-        A7 = Cb * A6
-        A8 = C * X[0, 2] - S * X[1, 2]
-        Y = [
-            A2 + X[1, 1],
-            Cb * A4 - Sb * A8,
-            A7 + X[2, 2],
-            Sb * A4 + Cb * A8,
-            A5 + Sb * A6,
-            A3 - A7,
-        ]
-        assert off(Y, six(s.turned(1, 0) @ X @ s.turned(1, 0).T)) < SMALL
