@@ -72,20 +72,6 @@ def test_half_traces():
             holds(Jb - np.trace(Jb) * E, s.Jh[j])
 
 
-def test_backward_recursions():
-    """(28) to (30): m-hat_j, p-hat_j and J-bar_j from those of body j + 1."""
-    for s in bodies():
-        for j in range(s.n - 1):
-            R, p = s.turn(j + 1, s.q), s.within(j, s.at.p[j])[0]
-            mh = s.m[j] + s.mh[j + 1]
-            ph = s.m[j] * p + R @ s.within(j + 1, s.ph[j + 1])[0]
-            tilde = s.I[j] - np.trace(s.I[j]) / 2 * E
-            Jb = tilde - s.m[j] * np.outer(p, p) + R @ s.tensor_within(j + 1, s.Jb[j + 1]) @ R.T
-            holds(mh, s.mh[j])
-            holds(ph, *s.within(j, s.ph[j]))
-            holds(Jb, s.tensor_within(j, s.Jb[j]))
-
-
 def test_gravity():
     """(58): eta_j = -K*_j u_j . ((r_j - s_j) x m-hat_j g) - K_j u_j . m-hat_j g."""
     for s in bodies():

@@ -114,15 +114,6 @@ def test_our_methods():
             assert [found.mul + found.double + doubled, found.add] == values(VII[kind], n)
 
 
-def test_fewest_operations():
-    """Ours: with equal terms shared, crba-minimal takes fewer than Formulations 1 and 2."""
-    chain, found = Chain.random(6), {}
-    for method in ("lin-fang-1-minimal", "lin-fang-2-minimal", "crba-minimal"):
-        needed = count(chain, "mass_matrix", method, "shared")
-        found[method] = needed.mul, needed.add, needed.double
-    assert list(found.values()) == [(328, 260, 4), (377, 315, 4), (319, 252, 4)]
-
-
 def best(kind: int, n: int) -> int:
     """The formulation of fewest operations, multiplications and additions, by Table VI."""
     return min(range(1, 6), key=lambda k: sum(values(VI[kind, k], n)))
