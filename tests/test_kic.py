@@ -1,4 +1,4 @@
-"""Kang's influence coefficients, the properties of [I*] and [P*], and the count of the seven steps.
+"""Kang's influence coefficients and the properties of [I*] and [P*].
 
 That the methods are right for every mix of joints is tested in test_methods.py and
 test_christoffel.py.
