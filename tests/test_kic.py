@@ -133,7 +133,7 @@ def test_inertial_power_of_a_robot_is_christoffel_once_symmetric(chain, model):
     np.testing.assert_allclose((P + P.swapaxes(-1, -2))[:, 0] / 2, truth, atol=1e-13)
 
 
-WRONG_IN_PRINT = {"P4", "P6", "P9", "P10"}
+READ_OTHERWISE = {"P4", "P6", "P9", "P10"}
 
 
 @pytest.mark.parametrize("model", ["original", "augmented"])
@@ -142,9 +142,9 @@ def test_the_table_of_properties(model):
     found = robot.inertial_power_properties(posture(ARMS[2]), model=model)
     assert [row.name for row in found] == [f"P{k}" for k in range(1, 11)]
     assert all(row.holds for row in found)
-    assert {row.name for row in found if not row.right_as_printed} == WRONG_IN_PRINT
+    assert {row.name for row in found if not row.our_copy_holds} == READ_OTHERWISE
     for row in found:
-        assert (row.printed == row.corrected) == (row.name not in WRONG_IN_PRINT)
+        assert (row.our_copy == row.reading) == (row.name not in READ_OTHERWISE)
 
 
 @pytest.mark.parametrize(
