@@ -171,7 +171,7 @@ def test_what_inertial_power_refuses(ask, error, message):
         ask(Robot(ARMS[2]))
 
 
-# Properties of [I*] and [P*], in their corrected form -------------------------------------------
+# Properties of [I*] and [P*] -----------------------------------------------------------------
 
 
 def original(chain):
