@@ -65,7 +65,8 @@ READINGS = """\
 Where our copy of a paper and the mathematics disagree. Our copies are machine-read, and lose
 primes, indices and signs. So an entry accuses nobody, except where the paper itself shows that the
 copy is not at fault. The evidence and the test of each entry stand on the page of its paper. All
-other numbered equations hold as our copies have them.
+other numbered equations hold as our copies have them. A page names the definitions and changes of
+axes that have no test of their own; the methods use them.
 """
 
 

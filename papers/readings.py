@@ -51,9 +51,11 @@ class Reading:
 
 
 def readings() -> list[Reading]:
-    """All entries, in the order of the file."""
-    entries = tomllib.loads(FILE.read_text(encoding="utf-8"))["reading"]
+    """All entries, in the order of the file, where ``[kang.p4]`` is kang-p4."""
+    papers = tomllib.loads(FILE.read_text(encoding="utf-8"))
     lists = ("places", "contradicts", "consequences")
     return [
-        Reading(**{**each, **{key: tuple(each.get(key, ())) for key in lists}}) for each in entries
+        Reading(f"{paper}-{name}", paper, **each | {key: tuple(each.get(key, ())) for key in lists})
+        for paper, entries in papers.items()
+        for name, each in entries.items()
     ]

@@ -55,7 +55,7 @@ def test_derivatives_of_the_transformations(mix):
 
 
 def printed_trace(delta_i, delta_j, delta_k, moments, mass, centre):
-    """m_11 + m_22 + m_33 by Q1 to Q9 of eq. (17) as printed, with minus signs for Q5 and Q7."""
+    """m_11 + m_22 + m_33 by Q1 to Q9 of eq. (17), with minus signs for Q5 and Q7."""
     (ix, iy, iz), (dix, diy, diz) = delta_i
     (jx, jy, jz), _ = delta_j
     (kx, ky, kz), (dkx, dky, dkz) = delta_k

@@ -1,6 +1,6 @@
-"""Composite bodies of [lin1991] by their definitions, in base axes and from the base origin.
+"""Composite bodies by their definitions, in base axes and from the base origin.
 
-Tests write out the formulas of the paper; this module has no formula that they state. A tensor is
+Tests write out the formulas of the papers; this module has no formula that they state. A tensor is
 the sum of m (|p|^2 E - p p^T) over points, not a product of skew matrices.
 """
 
@@ -11,9 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from tests.papers.samples import Array, Sample, draw
-
-E = np.eye(3)
+from tests.papers.samples import Array, E, Sample, draw
 
 
 class Body(Sample):
@@ -27,8 +25,8 @@ class Body(Sample):
         first: N_JR - 1, the first revolute joint; n if there is none.
     """
 
-    def __init__(self, joints: str, seed: int) -> None:
-        super().__init__(joints, seed)
+    def __init__(self, joints: str, seed: int, structure: Any = "generic") -> None:
+        super().__init__(joints, seed, structure)
         n = range(self.n)
         self.mh = np.array([sum(self.m[j:]) for j in n])
         self.ph = np.array([self.m[j:] @ self.at.p[j:] for j in n])
@@ -46,6 +44,14 @@ class Body(Sample):
         links = zip(self.tensors[j:], self.m[j:], self.at.p[j:] - point, strict=True)
         return np.asarray(sum(I + m * (p @ p * E - np.outer(p, p)) for I, m, p in links))
 
+    def turned(self, i: int, j: int) -> Array:
+        """The rotation from E_i to E_j."""
+        return np.asarray(self.at.R[j].T @ self.at.R[i])
+
+    def far(self, j: int, i: int) -> Array:
+        """The distance from the origin of E_j to that of E_i, in E_j."""
+        return np.asarray(self.at.R[j].T @ (self.at.o[i] - self.at.o[j]))
+
     def within(self, j: int, *vectors: Array) -> list[Array]:
         """Vectors in base axes, in the axes of E_j."""
         return [self.at.R[j].T @ v for v in vectors]
@@ -59,21 +65,3 @@ class Body(Sample):
 def bodies() -> list[Body]:
     """An arm of each kind of the samples."""
     return [Body(s.chain.kinds, seed) for seed, s in enumerate(draw(), start=1)]
-
-
-def error(found: Any, truth: Any) -> float:
-    """The largest difference, relative to the largest element of the truth."""
-    found, truth = np.asarray(found, dtype=float), np.asarray(truth, dtype=float)
-    assert found.shape == truth.shape, f"{found.shape} against {truth.shape}"
-    apart = float(np.abs(found - truth).max(initial=0.0))
-    return apart / (float(np.abs(truth).max(initial=0.0)) or 1.0)
-
-
-def holds(found: Any, truth: Any) -> None:
-    """Assert that both are the same to 1e-10."""
-    assert error(found, truth) < 1e-10
-
-
-def fails(found: Any, truth: Any) -> None:
-    """Assert that they differ by more than a thousandth."""
-    assert error(found, truth) > 1e-3

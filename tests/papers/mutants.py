@@ -80,8 +80,7 @@ def changed(node: ast.AST) -> Iterator[dict[str, object]]:
 class Mutating:
     """A plugin of pytest that runs the mutants of each collected test."""
 
-    def __init__(self, verbose: bool) -> None:
-        self.verbose = verbose
+    def __init__(self) -> None:
         self.killed: dict[str, str] = {}  # tests by name, and the change that each noticed
         self.toothless: list[str] = []
 
@@ -114,7 +113,7 @@ def main() -> int:
     files = [HERE / f"test_{name}.py" for name in given.papers] or [
         file for file in sorted(HERE.glob("test_*.py")) if file.name != "test_readings.py"
     ]
-    plugin = Mutating(given.verbose)
+    plugin = Mutating()
     names: set[str] = set()
     plugin.pytest_collection_finish = lambda session: names.update(  # type: ignore[attr-defined]
         f"{item.path.name}::{item.originalname}" for item in session.items

@@ -19,10 +19,30 @@ from armdyn.chain import Chain
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
+E = np.eye(3)
+SMALL, CLEAR = 1e-10, 1e-3  # a statement that holds is off by less, another by more
 STEP = 1e-30  # along the imaginary axis: no difference is taken, so no step is too small
 REVOLUTE = ("RRR", "RRRR", "RRRRR")
 MIXED = ("RRPR", "RPRRP", "PRRR", "PPRPR", "PPR", "RPP", "PPP", "RR")
 PARALLEL = ("RRR", "RPRR", "RPPRRR", "PRPRR")
+
+
+def off(found: Any, truth: Any) -> float:
+    """The largest difference, relative to the largest element of the truth."""
+    found, truth = np.asarray(found, dtype=float), np.asarray(truth, dtype=float)
+    assert found.shape == truth.shape, f"{found.shape} against {truth.shape}"
+    apart = float(np.abs(found - truth).max(initial=0.0))
+    return apart / (float(np.abs(truth).max(initial=0.0)) or 1.0)
+
+
+def holds(found: Any, truth: Any) -> None:
+    """Assert that both are the same."""
+    assert off(found, truth) < SMALL
+
+
+def fails(found: Any, truth: Any) -> None:
+    """Assert that they differ clearly."""
+    assert off(found, truth) > CLEAR
 
 
 def skew(a: Array) -> Array:

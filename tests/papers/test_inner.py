@@ -6,107 +6,71 @@ import pytest
 import armdyn
 import papers
 from armdyn import ArmdynError, Chain
-from tests.papers.samples import cross, draw, skew
-
-Z = np.array([0.0, 0.0, 1.0])
-
-
-def close(found, truth):
-    """To rounding."""
-    scale = max(1.0, np.abs(truth).max())
-    assert np.abs(np.asarray(found) - truth).max() <= 1e-11 * scale, (found, truth)
-
-
-def composite(s, j, point):
-    """Mass, first moment and tensor of links j to n about a point, in base axes."""
-    r = s.at.p[j:] - point
-    outer = zip(s.m[j:], r, s.tensors[j:], strict=True)
-    return s.m[j:].sum(), s.m[j:] @ r, sum(I_i - m * skew(x) @ skew(x) for m, x, I_i in outer)
+from tests.papers.bodies import bodies
+from tests.papers.samples import E, cross, holds, skew
 
 
 def test_lin1991():
-    """(46), (62), (64), (55): d_mj, a_j, B_j, zeta_j; and d_mj gives Christoffel symbols, (45)."""
-    for s in draw():
+    """(62), (64), (55): a_j, B_j, zeta_j; u_k . d_mj are Christoffel symbols, (45)."""
+    for s in bodies():
         found = papers.inner(s.chain, "lin1991", s.q, s.qd)
-        first = [*s.K, 0].index(0)  # N_JR
-        assert set(found["d"]) == {(m + 1, j + 1) for j in range(first, s.n) for m in range(j)}
-        assert set(found["a"]) == {j + 1 for j in range(first + 1, s.n) if s.Ks[j]}
-        u, K, Ks, away = s.at.u, s.K, s.Ks, s.at.o - s.at.o[0]
-        for (m, j), d in found["d"].items():
-            m, j, R = m - 1, j - 1, s.at.R[j - 1]
-            mass, ph, J = composite(s, j, s.at.o[0])
-            Jb = J - np.trace(J) / 2 * np.eye(3)
-            sh_m, sh_j = cross(u[m], away[m]), cross(u[j], away[j])
-            e = cross(u[j], ph - mass * away[j])
-            d_mj = Ks[m] * Ks[j] * (-Jb @ cross(u[j], u[m]) + cross(sh_j, cross(ph, u[m])))
-            d_mj += Ks[m] * Ks[j] * cross(sh_m, e) - K[m] * Ks[j] * cross(u[m], e)
-            d_mj += Ks[m] * K[j] * cross(u[j], cross(u[m], ph) - mass * sh_m)
-            d_mj -= K[m] * K[j] * mass * cross(u[m], u[j])
-            close(R @ d, d_mj)
-            for k in range(j + 1):
-                close(Ks[k] * u[k] @ R @ d, s.Gamma[m, k, j])
-            if j + 1 in found["a"]:
-                close(R @ found["a"][j + 1], J @ u[j] + cross(sh_j, ph))
-                B = -Jb @ skew(u[j]) + skew(sh_j) @ skew(ph)
-                close(R @ found["B"][j + 1] @ R.T, B)
+        assert set(found["d"]) == {(m + 1, j + 1) for m, j in s.inner if j >= s.first}
+        assert set(found["a"]) == {j + 1 for j in range(s.first + 1, s.n) if s.Ks[j]}
+        symbols = {
+            (m, j): s.Ks[:j] * (s.at.u[:j] @ s.at.R[j - 1] @ d) for (m, j), d in found["d"].items()
+        }
+        for (m, j), D in symbols.items():
+            assert np.abs(D - s.Gamma[m - 1, :j, j - 1]).max() < 1e-10 * np.abs(s.Gamma).max()
+        first = s.at.o[0]  # here the reference point is the origin of E_1
+        for j, a in found["a"].items():
+            u, ph = s.at.u[j - 1], s.ph[j - 1] - s.mh[j - 1] * first
+            J, sh = s.tensor(j - 1, first), cross(u, s.at.o[j - 1] - first)
+            B = skew(sh) @ skew(ph) - (J - np.trace(J) / 2 * E) @ skew(u)
+            holds(a, *s.within(j - 1, J @ u + cross(sh, ph)))
+            holds(found["B"][j], s.tensor_within(j - 1, B))
         for j, zeta in found["zeta"].items():
-            turning = (Ks * s.qd)[:, None] * u
-            close(s.at.R[j - 1] @ zeta, 2 * turning[: j - 1].sum(0) + turning[j - 1])
+            turns = (s.Ks * s.qd)[:, None] * s.at.u
+            holds(zeta, *s.within(j - 1, 2 * turns[: j - 1].sum(0) + turns[j - 1]))
 
 
 def test_lin1999():
-    """(22), (23), (C1) to (C3): constants k_i, U_i; what varies, l_i, V_i, is the rest."""
-    for s in draw():
+    """(22), (23): k_i + l_i is c-hat_i, U_i + V_i is J-hat_i; k_i and U_i are constants."""
+    for s in bodies():
         found = papers.inner(s.chain, "lin1999", s.q)
-        k, U = np.zeros(3), np.zeros((3, 3))
-        for i in reversed(range(s.n)):
-            if i + 1 < s.n:
-                R, mass = s.turn(i + 1, s.q), s.m[i + 1 :].sum()
-                b = np.array([s.chain.joints[i + 1].b, 0, 0])
-                far = s.step(i + 1, s.q) if s.Ks[i + 1] else b
-                kept = U if s.K[i + 1] else U[1, 1] * np.diag([1, 1, 0])
-                inward = R @ (k if s.K[i + 1] else k[2] * Z)
-                k = mass * far + inward
-                U = R @ kept @ R.T - mass * skew(far) @ skew(far)
-                U = U - skew(far) @ skew(inward) - skew(inward) @ skew(far)
-            k = k + s.m[i] * s.c[i]
-            U = U + s.I[i] - s.m[i] * skew(s.c[i]) @ skew(s.c[i])
-            close(found["k"][i + 1], k)
-            close(found["U"][i + 1], U)
-            _, ch, J = composite(s, i, s.at.o[i])
-            close(s.at.R[i] @ (found["k"][i + 1] + found["l"][i + 1]), ch)
-            close(s.at.R[i] @ (found["U"][i + 1] + found["V"][i + 1]) @ s.at.R[i].T, J)
+        other = papers.inner(s.chain, "lin1999", 2 - s.q)
+        for i in range(s.n):
+            k, l, U, V = (found[letter][i + 1] for letter in "klUV")
+            holds(k + l, *s.within(i, s.ph[i] - s.mh[i] * s.at.o[i]))
+            holds(U + V, s.tensor_within(i, s.tensor(i, s.at.o[i])))
+            holds([*k, *U.flat], [*other["k"][i + 1], *other["U"][i + 1].flat])
 
 
 def test_safeea2018():
-    """D_i of links i to n by its sum; b_i, d_i = D_i^T k_i and y_i = b_i x k_i."""
-    for s in draw():
+    """D_i of links i to n by its sum; b_i, d_i = D_i^T k_i and y_i = b_i x k_i, in base axes."""
+    for s in bodies():
         found = papers.inner(armdyn.Robot(s.chain), "safeea2018", s.q)
         B, origin = np.array(s.chain.base.rotation), np.array(s.chain.base.translation)
-        o, p = s.at.o @ B.T + origin, s.at.p @ B.T + origin
+        o, p, axes = s.at.o @ B.T + origin, s.at.p @ B.T + origin, s.at.u @ B.T
         for i in range(s.n):
-            D, b, axis = np.zeros((3, 3)), np.zeros(3), B @ s.at.u[i]
-            for k in range(i, s.n):
-                D = D + B @ s.tensors[k] @ B.T - s.m[k] * skew(p[k] - o[i]) @ skew(p[k])
-                b = b + s.m[k] * (p[k] - o[i])
-            close(found["b"][i + 1], b)
-            close(found["D"][i + 1], D)
-            d, y = (D.T @ axis, cross(b, axis)) if s.Ks[i] else (None, -s.m[i:].sum() * axis)
-            close(found["y"][i + 1], y)
+            b = s.m[i:] @ (p[i:] - o[i])
+            links = zip(B @ s.tensors[i:] @ B.T, s.m[i:], p[i:], strict=True)
+            D = sum(I - m * skew(p_k - o[i]) @ skew(p_k) for I, m, p_k in links)
+            holds(found["b"][i + 1], b)
+            holds(found["D"][i + 1], D)
+            turning = cross(b, axes[i]), D.T @ axes[i]
+            y, d = turning if s.Ks[i] else (-s.mh[i] * axes[i], None)
+            holds(found["y"][i + 1], y)
             if s.Ks[i]:
-                close(found["d"][i + 1], d)
+                holds(found["d"][i + 1], d)
 
 
 def test_kang():
     """C*_k is the centre of mass of links k to n, III_k their tensor about it; from O_1, in E_1."""
-    for s in draw():
+    for s in bodies():
         found = papers.inner(s.chain, "kang", s.q)
-        R = s.at.R[0]
         for k in range(s.n):
-            mass, moment, _ = composite(s, k, s.at.o[0])
-            close(R @ found["C"][k + 1], moment / mass)
-            _, _, III = composite(s, k, s.at.o[0] + moment / mass)
-            close(R @ found["III"][k + 1] @ R.T, III)
+            holds(found["C"][k + 1], *s.within(0, s.r[k] - s.at.o[0]))
+            holds(found["III"][k + 1], s.tensor_within(0, 1 * s.J[k]))
 
 
 def test_what_is_refused():

@@ -5,8 +5,8 @@ from itertools import product
 import numpy as np
 
 from armdyn.algorithms import renaud
-from tests.papers.bodies import bodies, fails, holds
-from tests.papers.samples import cross, skew
+from tests.papers.bodies import bodies
+from tests.papers.samples import cross, fails, holds, skew
 
 
 def first_moment(s, j):
@@ -57,15 +57,6 @@ def test_constants_vary_beyond_a_prismatic_joint():
                 assert np.allclose(near, far) == (K == s.Ks[k])
                 x, y = (K * s.mh[k] * skew(v) @ skew(v) for v in (near, far))
                 assert np.allclose(x, y) == (K == s.Ks[k])
-
-
-def test_levers():
-    """(A9): the moment of u_m about the origin of E_j, from E_{j-1} to E_j, m < j."""
-    for s in bodies():
-        for m, j in s.inner:
-            here, there = (cross(s.at.u[m], s.at.o[i] - s.at.o[m]) for i in (j - 1, j))
-            sh, u = s.within(j - 1, here, s.at.u[m])
-            holds(s.turn(j, s.q).T @ (sh + cross(u, s.step(j, s.q))), *s.within(j, there))
 
 
 def test_columns_of_figure_a1():

@@ -3,8 +3,8 @@
 import numpy as np
 
 from armdyn.algorithms import lin1991
-from tests.papers.bodies import E, bodies, fails, holds
-from tests.papers.samples import along, cross, skew
+from tests.papers.bodies import bodies
+from tests.papers.samples import E, along, cross, fails, holds, skew
 
 
 def test_quadratic_form():

@@ -7,42 +7,33 @@ import numpy as np
 
 from armdyn import Chain
 from armdyn.algorithms import fijany_bejczy, lin1991
+from armdyn.algorithms.lin_fang import offset
 from armdyn.algorithms.stages import stage
-from armdyn.counting import count, count_stage
+from armdyn.counting import count, count_stage, published
 from armdyn.counting.polynomial import Polynomial
 from armdyn.counting.scalars import Counted, Tally
 from armdyn.spatial import ZERO, Rotation, Vector, steiner
+from tests.papers.samples import REVOLUTE, draw, holds
 
 SIZES = range(2, 9)
-TABLE_I = {  # as printed: M, A
-    "Walker and Orin": ("11n^2+53n-74", "8n^2+52n-62"),
-    "Renaud": ("13.5n^2+22.5n-68", "9n^2+26n-64"),
-    "Lin, reference 13": ("7/6n^3+16.5n^2-107/3n+19", "n^3+13.5n^2-28.5n+14"),
-    "Fijany and Bejczy": ("4.5n^2+115.5n-175", "4n^2+88n-134"),
-    "Present": ("10.5n^2+38.5n-85", "6n^2+39n-70"),
-}
-TABLE_II = {
-    "Khalil and Kleinfinger": ("101n-129", "90n-118"),
-    "Balafoutis et al.": ("93n-69", "81n-66"),
-    "Present": ("12.5n^2+5.5n+3", "9n^2+n"),
-}
+PRINTED = {(x.place, x.name): x.printed for x in published.lines() if x.paper == "lin1991"}
+TABLE_I = {name: both for (place, name), both in PRINTED.items() if both and place == "Table I"}
+TABLE_II = {name: both for (place, name), both in PRINTED.items() if place == "Table II"}
 
 
-def at(n, *polynomials):
-    """The values of printed polynomials."""
-    return tuple(Polynomial.parse(text)(n) for text in polynomials)
+def values(polynomials, n):
+    """The values of two polynomials."""
+    return tuple(polynomial(n) for polynomial in polynomials)
 
 
-def assert_cells(table, cells):
-    """Assert that printed cells, n = 2 to 8, are those of the printed polynomials."""
-    for (name, polynomials), printed in zip(table.items(), cells, strict=True):
-        for polynomial, row in zip(polynomials, printed, strict=True):
-            assert [Polynomial.parse(polynomial)(n) for n in SIZES] == row, name
+def at(n, *texts):
+    """The same, of polynomials as text."""
+    return values(map(Polynomial.parse, texts), n)
 
 
 def fewest(table, n):
     """The line with the fewest operations, M and A together."""
-    return min(table, key=lambda name: sum(at(n, *table[name])))
+    return min(table, key=lambda name: sum(values(table[name], n)))
 
 
 def taken(counted):
@@ -73,23 +64,6 @@ def run(function, n):
     return taken(count_stage(Chain.random(n), discard, "whole"))
 
 
-def test_table_i():
-    """Table I: the printed cells are those of the printed polynomials."""
-    walker = [76, 184, 314, 466, 640, 836, 1054], [74, 166, 274, 398, 538, 694, 866]
-    renaud = [31, 121, 238, 382, 553, 751, 976], [24, 95, 184, 291, 416, 559, 720]
-    lin = [23, 92, 215, 399, 651, 978, 1387], [19, 77, 180, 334, 545, 819, 1162]
-    fijany = [74, 212, 359, 515, 680, 854, 1037], [58, 166, 282, 406, 538, 678, 826]
-    present = [34, 125, 237, 370, 524, 699, 895], [32, 101, 182, 275, 380, 497, 626]
-    assert_cells(TABLE_I, [walker, renaud, lin, fijany, present])
-
-
-def test_table_i_present_and_renaud():
-    """Table I: our count of "Present" and of "Renaud" is the printed one, for every n."""
-    for n in SIZES:
-        assert by_method("lin1991", n) == at(n, "10.5n^2+38.5n-85", "6n^2+39n-70")
-        assert by_method("renaud", n) == at(n, "13.5n^2+22.5n-68", "9n^2+26n-64")
-
-
 def test_table_i_walker_orin():
     """Table I, Walker and Orin: ours takes 11n^2+50n-61 M, 7n^2+42n-49 A, with R v at 8M4A.
 
@@ -98,7 +72,7 @@ def test_table_i_walker_orin():
     for n in SIZES:
         M, A = by_method("walker-orin", n)
         assert (M, A) == at(n, "11n^2+50n-61", "7n^2+42n-49")
-        printed = at(n, *TABLE_I["Walker and Orin"])
+        printed = values(TABLE_I["Walker and Orin"], n)
         assert printed == (M + 3 * n - 13, A + n * (n - 1) + 11 * n - 13)
 
 
@@ -108,7 +82,9 @@ def test_frames_of_fijany_bejczy():
     k = 2 takes 2M 3A more, k = n (2n+24)M (n+14)A, and only k = 1 takes more than k = n. Each
     takes less than Table I prints, and k = 2 less than our counts of Renaud's and of the present.
     """
-
+    for s in draw():
+        for k in range(1, s.n + 1):
+            holds(fijany_bejczy.in_frame(s.arm, s.q.tolist(), k), s.M)
     for n in range(6, 9):
         costs = {
             k: run(lambda arm, q, _, k=k: fijany_bejczy.in_frame(arm, q, k), n)
@@ -117,33 +93,12 @@ def test_frames_of_fijany_bejczy():
         assert costs[2] == at(n, "4.5n^2+90.5n-201", "4n^2+64n-141")
         assert costs[n] == at(n, "4.5n^2+92.5n-179", "4n^2+65n-130")
         assert costs[n] == by_method("fijany-bejczy", n)
-        assert max(costs.values()) < at(n, *TABLE_I["Fijany and Bejczy"])
+        assert max(costs.values()) < values(TABLE_I["Fijany and Bejczy"], n)
         assert sum(costs[2]) < min(sum(by_method(name, n)) for name in ("renaud", "lin1991"))
         ranks = sorted(costs, key=lambda k: sum(costs[k]))
         assert ranks[0] == 3 and ranks[-2:] == [n, 1]
         assert [a - b for a, b in zip(costs[2], costs[3], strict=True)] == [2, 3]
         assert [a - b for a, b in zip(costs[n], costs[3], strict=True)] == [24 + 2 * n, 14 + n]
-
-
-def test_table_ii():
-    """Table II: the printed cells are those of the printed polynomials."""
-    khalil = [73, 174, 275, 376, 477, 578, 679], [62, 152, 242, 332, 422, 512, 602]
-    balafoutis = [117, 210, 303, 396, 489, 582, 675], [96, 177, 258, 339, 420, 501, 582]
-    present = [64, 132, 225, 343, 486, 654, 847], [38, 84, 148, 230, 330, 448, 584]
-    assert_cells(TABLE_II, [khalil, balafoutis, present])
-
-
-def test_bias_and_inertia_matrix():
-    """Text: H and b take 23n^2+44n-82 M, 15n^2+40n-70 A, the sum of the lines of both tables.
-
-    With 4M per joint for the entries of R_i, our count is 3M 3A less, without the doubling 2 qd_1.
-    """
-    for n in SIZES:
-        both = at(n, "23n^2+44n-82", "15n^2+40n-70")
-        lines = zip(at(n, *TABLE_I["Present"]), at(n, *TABLE_II["Present"]), strict=True)
-        assert both == tuple(H + b for H, b in lines)
-        M, A = by_method("lin1991", n, ("mass_matrix", "bias"))
-        assert (M + 4 * n + 3, A - 1 + 3) == both
 
 
 def test_most_efficient():
@@ -164,14 +119,11 @@ def test_two_other_types():
     """
     for n in range(2, 40):
         present, walker, renaud = (
-            sum(at(n, *TABLE_I[name])) for name in ("Present", "Walker and Orin", "Renaud")
+            sum(values(TABLE_I[name], n)) for name in ("Present", "Walker and Orin", "Renaud")
         )
         assert present < walker
         assert (present < renaud) == (n >= 4)
-    squares = {
-        name: [Polynomial.parse(text).coefficients[2] for text in line]
-        for name, line in TABLE_I.items()
-    }
+    squares = {name: [p.coefficients[2] for p in both] for name, both in TABLE_I.items()}
     assert squares["Present"] == [10.5, 6]
     assert squares["Walker and Orin"] == [11, 8] and squares["Renaud"] == [13.5, 9]
 
@@ -179,7 +131,7 @@ def test_two_other_types():
 def test_fijany_bejczy_and_renaud():
     """Introduction: Fijany and Bejczy's is not more efficient than Renaud's; it holds to n = 9."""
     for n in range(2, 40):
-        other, renaud = (sum(at(n, *TABLE_I[name])) for name in ("Fijany and Bejczy", "Renaud"))
+        other, renaud = (sum(values(TABLE_I[name], n)) for name in ("Fijany and Bejczy", "Renaud"))
         assert (other >= renaud) == (n <= 9)
 
 
@@ -220,41 +172,31 @@ def test_rotations():
 
 
 def test_half_traces():
-    """After (23): J-bar saves additions, 6M per dyad for 6M3A; note b: 3M3A for a product."""
-
-    def skews(x):  # the upper half of [v x][v x] as a product of matrices
-        a = [[0, -x, x], [x, 0, -x], [-x, x, 0]]
-        return [sum(a[i][k] * a[k][j] for k in range(3)) for i in range(3) for j in range(i + 1)]
-
+    """After (23): J-bar saves additions, 6M per dyad for 6M3A."""
     assert on_numbers(lambda x: lin1991.dyad(Vector(x, x, x), Vector(x, x, x))) == (6, 0)
     assert on_numbers(lambda x: steiner(Vector(x, x, x), Vector(x, x, x))) == (6, 3)
-    assert on_numbers(skews) == (6 + 3, 0 + 3)
 
 
-def around(arm, q, k):
-    """H with all points seen from the origin of E_k, by the lines of Fig. 3; k counts from 0."""
-    R, step, mh, n = arm.rotations(q), arm.shifts(q), lin1991.composite_masses(arm), arm.n
+def about(arm, q, k):
+    """H of revolute joints by (65), all distances from the origin of E_k; k counts from 0."""
+    R, step, mh = arm.rotations(q), arm.shifts(q), lin1991.composite_masses(arm)
     s = {k: ZERO}
-    for i in range(k + 1, n):
-        if i == k + 1:
-            s[i] = Vector(arm.b[i] * R[i].C, -arm.b[i] * R[i].S, arm.extensions(q)[i])
-        else:
-            s[i] = R[i].down(s[i - 1] + step[i])
+    for i in range(k + 1, arm.n):
+        s[i] = offset(arm, R, arm.d, i) if i == k + 1 else R[i].down(s[i - 1] + step[i])
     for i in reversed(range(k)):
-        s[i] = R[i + 1].up(s[i + 1]) - step[i + 1] if i + 1 < k else -step[i + 1]
-    p = {i: s[i] + arm.com[i] for i in range(n)}
+        s[i] = -step[i + 1] if i == k - 1 else R[i + 1].up(s[i + 1]) - step[i + 1]
+    p = {i: s[i] + arm.com[i] for i in range(arm.n)}
     u, sh = lin1991.axes(arm, R, s)
     mp = lin1991.link_moments(arm, p)
-    ph, Jb = lin1991.first_moments(R, mp), lin1991.inertia_tensors(arm, R, mp, p)
-    A, e = lin1991.outer_products(arm, sh, ph, Jb), lin1991.levers(arm, mh, ph, s)
-    body = lin1991.Bodies(0, mh, u, sh, p, mp, ph, Jb, e, A)
-    J_33 = lin1991.polar_moment(arm, R, body)
-    H = lin1991.inertia_matrix(arm, body, J_33)
-    if k > 0:  # joint 1 turns about an axis beside the point
-        ph[0], v = mp[0] + R[1].up(ph[1]), lin1991.across(s[0])
-        e[0] = Vector(-ph[0].y - mh[0] * v.x, ph[0].x - mh[0] * v.y, 0)
-        H[0][0] = J_33 + lin1991.across(v) @ ph[0] - v @ e[0]
-    return H
+    ph = lin1991.first_moments(R, mp)
+    Jb = lin1991.inertia_tensors(arm, R, mp, p)
+    e = lin1991.levers(arm, mh, ph, s)
+    body = lin1991.Bodies(0, mh, u, sh, p, mp, ph, Jb, e, lin1991.outer_products(arm, sh, ph, Jb))
+    H_11 = lin1991.polar_moment(arm, R, body)
+    if k:  # (62) and (65) of joint 1, whose s-hat is not zero
+        ph_1, across = mp[0] + R[1].up(ph[1]), lin1991.across
+        H_11 = H_11 + across(sh[0, 0]) @ ph_1 - sh[0, 0] @ (across(ph_1) - mh[0] * sh[0, 0])
+    return lin1991.inertia_matrix(arm, body, H_11)
 
 
 def test_body_fixed_reference_points():
@@ -263,15 +205,12 @@ def test_body_fixed_reference_points():
     The paper says this of any body-fixed frame and does not describe what it tried. By the rules
     of Fig. 3, E_2 takes 3M 5A less, and E_3 3M more and 3A less.
     """
-    for n in range(5, 9):
+    for s in draw(REVOLUTE):
+        for k in range(s.n):
+            holds(about(s.arm, s.q.tolist(), k), s.M)
+    for n in range(4, 9):
         M, A = by_method("lin1991", n)
-        chain, q = Chain.random(n), np.linspace(-1, 2, n).tolist()
-        truth = lin1991.mass_matrix(chain.on(float), q)
-        for k in range(1, n + 1):
-            np.testing.assert_allclose(around(chain.on(float), q, k - 1), truth, atol=1e-11)
-            more = {1: (0, 0), 2: (-3, -5), 3: (3, -3)}.get(k)
-            m, a = run(lambda arm, q, _, k=k: around(arm, q, k - 1), n)
-            if more:
-                assert (m - M, a - A) == more
-            else:
-                assert m >= M + 13 and a >= A + 3
+        found = [run(lambda arm, q, _, k=k: about(arm, q, k), n) for k in range(n)]
+        later = [(10 * k - 17, 6 * k - 15) for k in range(2, n - 1)]
+        more = [(0, 0), (-3, -5), *later, (10 * n - 24, 6 * n - 17)]
+        assert [(m - M, a - A) for m, a in found] == more

@@ -10,21 +10,13 @@ from armdyn.chain import Chain
 from armdyn.counting import growth
 from armdyn.counting.polynomial import Polynomial
 from armdyn.spatial import Symmetric, Vector
-from tests.papers.samples import REVOLUTE, along, cross, draw, skew
-
-ONE = np.eye(3)
-SMALL = 1e-10
+from tests.papers.samples import REVOLUTE, SMALL, E, along, cross, draw, off, skew
 
 
 @cache
 def arms():
     """Arms of revolute joints, as in the paper."""
     return draw(REVOLUTE)
-
-
-def off(found, truth):
-    """The largest difference, relative to the largest element."""
-    return np.abs(np.subtract(found, truth)).max() / (np.abs(truth).max() or 1)
 
 
 def total(mul, add):
@@ -80,7 +72,7 @@ def test_injected_moments():
     for s in arms():
         for i in range(s.n):
             I, w, eps = s.tensors[i], s.qd[:, None] * s.at.u, s.qdd[:, None] * s.at.u
-            L = np.trace(I) * ONE - 2 * I
+            L = np.trace(I) * E - 2 * I
             found = []
             for j in range(i + 1):
                 w_r = w[j + 1 : i + 1].sum(axis=0)

@@ -1,7 +1,7 @@
 """The properties (P1) to (P10) of [I*] and [P*], [kang] section 3, in our copy and as they hold.
 
 Indices count from 0 and run over all joints; a rule says for which of them it holds. P1, P2, P3 are
-the three terms of [P*] = [P1*] + [P2*] + [P3*]. ``printed`` is our copy of the paper, which is
+the three terms of [P*] = [P1*] + [P2*] + [P3*]. ``our_copy`` is our copy of the paper, which is
 machine-read: where it does not hold, the copy may be at fault.
 """
 
@@ -36,37 +36,37 @@ class Property(NamedTuple):
 
     Attributes:
         name: as the paper numbers it, "P1" to "P10".
-        printed: as our copy has it.
-        printed_off: by how much that fails, relative to the largest element.
-        corrected: as it holds; the same text where that of our copy holds.
-        corrected_off: by how much that fails.
+        our_copy: as our copy has it.
+        our_copy_off: by how much that fails, relative to the largest element.
+        reading: as it holds; the same text where that of our copy holds.
+        reading_off: by how much that fails.
     """
 
     name: str
-    printed: str
-    printed_off: float
-    corrected: str
-    corrected_off: float
+    our_copy: str
+    our_copy_off: float
+    reading: str
+    reading_off: float
 
     @property
-    def right_as_printed(self) -> bool:
+    def our_copy_holds(self) -> bool:
         """Whether the property of our copy holds here."""
-        return self.printed_off < HOLDS
+        return self.our_copy_off < HOLDS
 
     @property
     def holds(self) -> bool:
-        """Whether the property as corrected holds here."""
-        return self.corrected_off < HOLDS
+        """Whether the property as we read it holds here."""
+        return self.reading_off < HOLDS
 
 
 def properties(model: Model) -> list[Property]:
     """All ten, for a model in one posture."""
     found = []
-    for name, (printed, corrected) in RULES.items():
+    for name, (our_copy, reading) in RULES.items():
         arrays = (model.I,) if name in ("P1", "P2") else model[1:]
         largest = max(float(np.abs(array).max()) for array in arrays) or 1.0
-        offs = [_off(rule, model, largest) for rule in (printed, corrected)]
-        found.append(Property(name, printed.text, offs[0], corrected.text, offs[1]))
+        offs = [_off(rule, model, largest) for rule in (our_copy, reading)]
+        found.append(Property(name, our_copy.text, offs[0], reading.text, offs[1]))
     return found
 
 

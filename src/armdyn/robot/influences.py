@@ -40,8 +40,8 @@ class Influences:
     ) -> list[Property]:
         """[kang]'s properties (P1) to (P10) in the posture q, (n,): in our copy, and as they hold.
 
-        A row each: ``name``, ``printed`` and ``corrected`` in words, ``printed_off`` and
-        ``corrected_off``, by how much they fail relative to the largest element.
+        A row each: ``name``, ``our_copy`` and ``reading`` in words, ``our_copy_off`` and
+        ``reading_off``, by how much they fail relative to the largest element.
         """
         with importing:
             from armdyn.algorithms import kic, kic_augmented, kic_properties
