@@ -68,7 +68,7 @@ def test_one_number_stands_for_all_joints_and_nothing_for_zeros(capsys):
 def test_json_has_null_where_there_is_no_number(capsys):
     """Stretched out the Panda is singular: its tip's inertia is infinite or not a number."""
     state = ["--q", "0,0,0,0,0,0,0"]
-    assert main(["eval", "panda", "operational_inertia", *state, "--json"]) == 0
+    assert main(["eval", "panda", "operational_space_inertia", *state, "--json"]) == 0
     out = capsys.readouterr().out
     found = json.loads(out, parse_constant=lambda name: pytest.fail(f"{name} is not JSON"))
     assert None in np.ravel(found["results"]["Lambda"])
