@@ -16,7 +16,7 @@ from armdyn.errors import IdentificationError, cut, shorten, warn
 from armdyn.identification.blas import one_thread
 from armdyn.identification.choices import Tell, choose_cutoff, silent
 from armdyn.identification.columns import Columns, UserColumn
-from armdyn.identification.fit import least_squares
+from armdyn.identification.fit import at_rest, least_squares
 from armdyn.identification.logs import Log as Log
 from armdyn.identification.moments import Moments as Moments
 from armdyn.identification.moments import moments, named
@@ -146,7 +146,7 @@ def _refined(found: Moments, known: np.ndarray, again: Any) -> Moments:
     Moments square the condition of the data, and errors below 1e-8 of the torque are lost in them.
     """
     for _ in range(PASSES):
-        plain = least_squares(found, known)
+        plain = least_squares(found.without(at_rest(found)), known)
         size = found.rms(np.zeros_like(known))
         small = plain.sigma < 1e-6 * size
         if plain.condition**2 * np.finfo(float).eps < ROUNDING and not small.any():

@@ -17,13 +17,14 @@ from armdyn.errors import IdentificationError, listed, shorten, unknown, warn
 from armdyn.forks import importing
 from armdyn.identification import choices, priors
 from armdyn.identification.blas import one_thread
-from armdyn.identification.columns import Columns
+from armdyn.identification.columns import DRIVES, Columns
 from armdyn.identification.consistent import ROUGHLY, Bodies, Problem, Solution, triangle
 from armdyn.identification.fit import (
     METHODS,
     UNFELT,
     LeastSquares,
     Undetermined,
+    at_rest,
     condition,
     deviations,
     equations,
@@ -188,13 +189,14 @@ def fit(
     if payload:
         return _fit_payload(moments, method, chain is not None, weight, tell)
     before = _given(moments.columns, chain)
+    whole, moments = moments, moments.without(at_rest(moments))
     plain = least_squares(moments, before, method)
     bodies, notes = priors.links(moments, chain or moments.columns.chain)
     if chain is None:
         z = bodies.start
         z = z + np.linalg.pinv(bodies.matrix) @ (plain.theta - bodies.theta(z))
         free = plain.theta, plain.covariance, bodies.ten(z)
-        return _result(moments, plain, before, *free, 0.0, ())
+        return _result(whole, plain, before, *free, 0.0, ())
     weights = plain.equations.weights if method != "ols" else _alike(plain)
     solved = equations(moments, weights)
     chosen = _weight(weight, moments, weights, bodies, tell)
@@ -203,7 +205,7 @@ def fit(
     theta = _kept(found.theta, before, solved.R)
     covariance = sandwich(solved, theta, _half(bodies, found))
     return _result(
-        moments, plain, before, theta, covariance, bodies.ten(found.z), chosen, tuple(notes)
+        whole, plain, before, theta, covariance, bodies.ten(found.z), chosen, tuple(notes)
     )
 
 
@@ -211,6 +213,7 @@ def quick_fit(moments: Moments, method: str, prior: Any, weight: Any) -> np.ndar
     """Theta of a fit with a weight that suits most records, if none is given; nothing else."""
     chain = priors.prior_of(moments, prior)
     before = _given(moments.columns, chain)
+    moments = moments.without(at_rest(moments))
     plain = least_squares(moments, before, method)
     if chain is None:
         return plain.theta
@@ -305,8 +308,12 @@ def _unidentified(groups: list[tuple[str, ...]], zero: tuple[str, ...] = ()) -> 
     reasons = (together, ONLY_TOGETHER), (alone, NO_EFFECT)
     why = [f"{names} ({reason})" for names, reason in reasons if names]
     found = [f"{UNIDENTIFIED} (+- inf): {'; '.join(why)}"] if why else []
-    kept = f"{UNIDENTIFIED}: {', '.join(zero)} ({NO_EFFECT}); prior values kept"
-    return found + ([kept] if zero else [])
+    drives = [name for name in zero if name.partition("_")[0] in DRIVES]
+    links = [name for name in zero if name not in drives]
+    for names, value in ((links, "held by the prior alone"), (drives, "prior values kept")):
+        if names:
+            found.append(f"{UNIDENTIFIED}: {', '.join(names)} ({NO_EFFECT}); {value}")
+    return found
 
 
 def _robot(
