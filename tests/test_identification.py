@@ -355,6 +355,14 @@ def test_options_that_are_none(changes, said):
         armdyn.identify(LINK2, recorded(LINK2, 200), **changes)
 
 
+def test_a_table_is_no_log_and_the_error_says_how_to_make_one():
+    pandas = pytest.importorskip("pandas")
+    table = pandas.DataFrame({"t": np.arange(9.0), "q1": 0.0, "tau1": 1.0})
+    for logs in (table, [table]):
+        with pytest.raises(IdentificationError, match=r"armdyn.Log\(t=df.t, q=.*, tau=.*\)"):
+            armdyn.identify(LINK2, logs)
+
+
 def test_too_few_rows():
     with pytest.raises(IdentificationError, match="10 rows for 14 parameters"):
         armdyn.identify(LINK2, recorded(LINK2, 10))

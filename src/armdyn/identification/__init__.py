@@ -159,7 +159,7 @@ def _refined(found: Moments, known: np.ndarray, again: Any) -> Moments:
 
 def _logs(what: str, given: Any, tell: Tell) -> list[Log]:
     """The logs of an argument: Logs, or paths of files to read."""
-    alone = isinstance(given, Log | str | os.PathLike)
+    alone = isinstance(given, Log | str | os.PathLike) or hasattr(given, "columns")
     try:
         found = [given] if alone else list(given)
     except TypeError:
@@ -170,7 +170,8 @@ def _logs(what: str, given: Any, tell: Tell) -> list[Log]:
         if not isinstance(log, Log | str | os.PathLike):
             raise IdentificationError(
                 f"{what}: expected a Log, the path of one, or a list of these, not {shorten(log)}; "
-                "armdyn.Log.read reads a file, and armdyn.Log takes arrays"
+                "armdyn.Log.read reads a file, and armdyn.Log(t=df.t, q=df[[...]], tau=df[[...]]) "
+                "takes arrays or columns of a table"
             )
     read = []
     for k, log in enumerate(found):
