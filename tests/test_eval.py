@@ -1,6 +1,7 @@
 """The command ``armdyn eval``: any quantity from the shell."""
 
 import json
+from contextlib import suppress
 
 import numpy as np
 import pytest
@@ -57,6 +58,29 @@ def test_options_reach_the_quantity(capsys):
     main(["eval", "puma560", "pose", "--q", q, "--frame", "link3", "--json"])
     found = json.loads(capsys.readouterr().out)["results"]["T"]
     assert np.array_equal(found, ROBOT.pose(STATE["q"], frame="link3"))
+
+
+def test_axes_are_those_of_the_frame(capsys):
+    state = ["--q", ",".join(map(str, STATE["q"]))]
+    assert main(["eval", "puma560", "jacobian", *state, "--axes", "frame", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)["results"]["J"]
+    assert np.array_equal(found, ROBOT.jacobian(STATE["q"], axes="frame"))
+    assert main(["eval", "puma560", "jacobian", *state, "--axes", "frame"]) == 0
+    assert "the axes are the frame's own" in " ".join(capsys.readouterr().out.split())
+
+
+@pytest.mark.parametrize(
+    "words, said",
+    [
+        (["eval", "puma560", "rnea"], "no quantity 'rnea'; it is inverse_dynamics here"),
+        (["eval", "puma560", "bias", "--axes", "frame"], "--axes does nothing for bias"),
+        (["export", "puma560", "--to", "casadi"], "robot.casadi(quantity)"),
+    ],
+)
+def test_a_foreign_name_is_answered_with_the_right_one(words, said, capsys):
+    with suppress(SystemExit):
+        assert main(words)
+    assert said in capsys.readouterr().err
 
 
 def test_one_number_stands_for_all_joints_and_nothing_for_zeros(capsys):
