@@ -389,6 +389,11 @@ def test_limits_are_read_only(name):
         ("rnea", r"robot.inverse_dynamics\(q, qd, qdd\)"),
         ("fkine", r"robot.pose\(q\)"),
         ("linearize", r"armdyn.linearize\(robot, ...\)"),
+        ("inertia_matrix", r"robot.mass_matrix\(q\)"),
+        ("forwardKinematics", r"robot.pose\(q\)"),
+        ("computeJointTorquesRegressor", r"robot.regressor\(q, qd, qdd\)"),
+        ("link_names", "robot.chain.frame_names"),
+        ("collision", "does not look for collisions"),
         ("speed_limits", "robot.velocity_limits"),
         ("limits", "robot.position_limits"),
         ("operational_inertia", r"robot.operational_space_inertia\(q\)"),
@@ -404,8 +409,41 @@ def test_the_error_for_a_foreign_name_states_the_call(name, instead):
         getattr(ROBOT, name)
 
 
+@pytest.mark.parametrize(
+    "name, instead",
+    [
+        ("ik", "use robot.pose and"),
+        ("from_urdf", r"use armdyn.load\(path\)"),
+        ("lod", "mean 'load'"),
+    ],
+)
+def test_the_error_for_a_foreign_name_of_the_module_states_the_call(name, instead):
+    with pytest.raises(AttributeError, match=instead):
+        getattr(armdyn, name)
+
+
+def test_a_table_with_the_joints_in_another_order_is_refused():
+    pandas = pytest.importorskip("pandas")
+    names = list(ROBOT.joint_names)
+    q = np.random.default_rng(0).uniform(-1, 1, (3, N))
+    table = pandas.DataFrame(q, columns=names)
+    np.testing.assert_array_equal(ROBOT.gravity(table), ROBOT.gravity(q))
+    for call in (ROBOT.gravity, lambda qd: ROBOT.bias(q, qd=qd)):
+        with pytest.raises(ShapeError, match="has the columns .*expected the joints' order"):
+            call(table[names[::-1]])
+
+
+def test_a_shipped_arms_name_may_have_any_case():
+    assert armdyn.load("UR5") == armdyn.load("ur5")
+
+
+def test_the_error_for_an_argument_of_a_quantity_without_any_says_so():
+    with pytest.raises(MethodError, match="'point' of jacobian: there is none besides the state"):
+        ROBOT.function("jacobian", arguments="point")
+
+
 def test_every_call_that_such_an_error_states_exists():
-    for text in {*fixed.INSTEAD.values(), *fixed.CHANGES.values()}:
+    for text in {*fixed.OF_ARMDYN.values(), *fixed.CHANGES.values()}:
         for owner, name in re.findall(r"(robot|armdyn)\.(\w+)", text):
             assert hasattr({"robot": ROBOT, "armdyn": armdyn}[owner], name), text
 

@@ -13,24 +13,30 @@ INSTEAD = {  # names that other libraries and papers use, and the calls to use h
     "itorque": "robot.inverse_dynamics(q, qd, qdd)",
     "crba": "robot.mass_matrix(q)",
     "inertia": "robot.mass_matrix(q)",
+    "inertia_matrix": "robot.mass_matrix(q)",
     "aba": "robot.forward_dynamics(q, qd, tau)",
     "accel": "robot.forward_dynamics(q, qd, tau)",
     "nle": "robot.bias(q, qd)",
     "nonlinear_effects": "robot.bias(q, qd)",
     "coriolis": "robot.coriolis_matrix(q, qd)",
     "coriolis_force": "robot.bias(q, qd) - robot.gravity(q)",
+    "coriolis_torque": "robot.bias(q, qd) - robot.gravity(q)",
     "gravload": "robot.gravity(q)",
     "gravity_torque": "robot.gravity(q)",
     "fkine": "robot.pose(q)",
     "fk": "robot.pose(q)",
     "forward_kinematics": "robot.pose(q)",
+    "forwardkinematics": "robot.pose(q)",
     "jacob0": "robot.jacobian(q)",
     "jacobe": 'robot.jacobian(q, axes="frame")',
+    "jacobn": 'robot.jacobian(q, axes="frame")',
     "jacobian_time_derivative": "robot.jacobian_derivative(q, qd)",
     "jacobian_dot": "robot.jacobian_derivative(q, qd)",
     "hessian0": "robot.influence(q)",
+    "kinematic_hessian": "robot.influence(q)",
     "operational_inertia": "robot.operational_space_inertia(q)",
     "operational_inertia_inverse": "robot.operational_space_inertia_inverse(q)",
+    "computejointtorquesregressor": "robot.regressor(q, qd, qdd)",
     "base_parameters": "robot.minimal_parameters()",
     "base_regressor": "robot.minimal_regressor(q, qd, qdd)",
     "limits": "robot.position_limits",
@@ -39,6 +45,13 @@ INSTEAD = {  # names that other libraries and papers use, and the calls to use h
     "torque_limits": "robot.effort_limits",
     "rotor_inertia": "[joint.rotor_inertia for joint in robot.chain.joints]",
     "armature": "[joint.rotor_inertia for joint in robot.chain.joints]",
+    "with_armature": "robot.with_rotors(inertia, gear=)",
+    "link_names": "robot.chain.frame_names",
+    "dof": "robot.n",
+    "total_mass": "robot.chain.mass",
+    "neutral": "numpy.zeros(robot.n)",
+    "manipulability": "sqrt(det(J @ J.T)) with J = robot.jacobian(q)",
+    "collision": "another library; armdyn does not look for collisions",
     "friction": "robot.inverse_dynamics(..., friction=True); robot.with_friction sets it",
     "sympy": "robot.symbolic(quantity)",
     "to_casadi": "robot.casadi(quantity)",
@@ -48,6 +61,10 @@ INSTEAD = {  # names that other libraries and papers use, and the calls to use h
 } | {
     name: f"armdyn.{name}(robot, ...)"
     for name in ("linearize", "simulate", "identify", "excite", "count", "compare")
+}
+OF_ARMDYN = INSTEAD | {  # the same for names of the module
+    name: "armdyn.load(path)"
+    for name in ("from_urdf", "from_mjcf", "from_xml", "from_file", "load_urdf", "read", "urdf")
 }
 CHANGES = {  # a part of the name that somebody sets, and the call that returns a robot with it
     "tool": "robot.with_frame('tool', pose=T)",
