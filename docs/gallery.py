@@ -111,7 +111,7 @@ def picture(robot: armdyn.Robot) -> str:
 
 def posture(robot: armdyn.Robot) -> list[float]:
     """The middle of each joint's range, bent a little where that is no angle."""
-    limits = np.where(np.isfinite(robot.limits), robot.limits, 0.0)
+    limits = np.where(np.isfinite(robot.position_limits), robot.position_limits, 0.0)
     middle = limits.mean(axis=1)
     stretched = np.abs(np.sin(middle)) < 0.1
     return [float(q) + (BEND if k and stretched[k] else 0.0) for k, q in enumerate(middle)]

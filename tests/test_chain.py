@@ -102,7 +102,8 @@ def test_degrees_and_inertia_about_the_origin():
     )
     np.testing.assert_allclose(Robot(degrees).pose(Q), Robot(radians).pose(Q), atol=1e-15)
     np.testing.assert_allclose(
-        Robot(degrees).limits, np.array([[-1, 1]] * 3) * [[math.pi / 2], [90], [math.pi / 2]]
+        Robot(degrees).position_limits,
+        np.array([[-1, 1]] * 3) * [[math.pi / 2], [90], [math.pi / 2]],
     )
     c = np.array(TABLE["com"][0])
     about_origin = [

@@ -1,6 +1,7 @@
 """The command ``armdyn eval``: any quantity from the shell."""
 
 import json
+from contextlib import suppress
 
 import numpy as np
 import pytest
@@ -59,6 +60,29 @@ def test_options_reach_the_quantity(capsys):
     assert np.array_equal(found, ROBOT.pose(STATE["q"], frame="link3"))
 
 
+def test_axes_are_those_of_the_frame(capsys):
+    state = ["--q", ",".join(map(str, STATE["q"]))]
+    assert main(["eval", "puma560", "jacobian", *state, "--axes", "frame", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)["results"]["J"]
+    assert np.array_equal(found, ROBOT.jacobian(STATE["q"], axes="frame"))
+    assert main(["eval", "puma560", "jacobian", *state, "--axes", "frame"]) == 0
+    assert "the axes are the frame's own" in " ".join(capsys.readouterr().out.split())
+
+
+@pytest.mark.parametrize(
+    "words, said",
+    [
+        (["eval", "puma560", "rnea"], "no quantity 'rnea'; it is inverse_dynamics here"),
+        (["eval", "puma560", "bias", "--axes", "frame"], "--axes does nothing for bias"),
+        (["export", "puma560", "--to", "casadi"], "robot.casadi(quantity)"),
+    ],
+)
+def test_a_foreign_name_is_answered_with_the_right_one(words, said, capsys):
+    with suppress(SystemExit):
+        assert main(words)
+    assert said in capsys.readouterr().err
+
+
 def test_one_number_stands_for_all_joints_and_nothing_for_zeros(capsys):
     main(["eval", "puma560", "bias", "--q", "0.3", "--json"])
     found = json.loads(capsys.readouterr().out)["results"]["b"]
@@ -68,7 +92,7 @@ def test_one_number_stands_for_all_joints_and_nothing_for_zeros(capsys):
 def test_json_has_null_where_there_is_no_number(capsys):
     """Stretched out the Panda is singular: its tip's inertia is infinite or not a number."""
     state = ["--q", "0,0,0,0,0,0,0"]
-    assert main(["eval", "panda", "operational_inertia", *state, "--json"]) == 0
+    assert main(["eval", "panda", "operational_space_inertia", *state, "--json"]) == 0
     out = capsys.readouterr().out
     found = json.loads(out, parse_constant=lambda name: pytest.fail(f"{name} is not JSON"))
     assert None in np.ravel(found["results"]["Lambda"])

@@ -46,7 +46,7 @@ def test_errors_are_relative_to_the_largest_number_of_the_joint():
 def test_random_states_lie_within_limits():
     robot = armdyn.load("panda")
     q = exactness.random_states(robot.chain, 200)["q"]
-    lower, upper = robot.limits.T
+    lower, upper = robot.position_limits.T
     assert (q >= lower).all() and (q <= upper).all()
     assert (q.max(axis=0) - q.min(axis=0) > 0.9 * (upper - lower)).all()
     assert np.abs(exactness.random_states(Chain.random(3), 99)["q"]).max() <= math.pi

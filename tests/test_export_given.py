@@ -47,7 +47,8 @@ def test_c_is_given_what_python_is(tmp_path):
     (*_, payload), gravity = bodies(rng), rng.uniform(-9, 9, 3)
     compiled, header = library(
         tmp_path,
-        quantities=["inverse_dynamics", "mass_matrix", "pose"],
+        quantities=["inverse_dynamics", "mass_matrix", "pose", "jacobian"],
+        axes="frame",
         arguments=["payload", "gravity"],
         friction=True,
         frame="*/ camera",
@@ -61,7 +62,11 @@ def test_c_is_given_what_python_is(tmp_path):
     np.testing.assert_allclose(M, ROBOT.mass_matrix(q, **given), rtol=0, atol=1e-12)
     T = call(compiled.arm_pose, (4, 4), q)
     np.testing.assert_allclose(T, ROBOT.pose(q, "*/ camera"), rtol=0, atol=1e-14)
+    J = call(compiled.arm_jacobian, (6, 6), q)
+    expected = ROBOT.jacobian(q, "*/ camera", axes="frame")
+    np.testing.assert_allclose(J, expected, rtol=0, atol=1e-13)
     text = " ".join(header.replace("\n *", " ").split())
+    assert "place of the tip. Here the axes are the frame's own." in text
     assert "about the origin of frame <2a><2f> camera and in its axes" in text
     assert "Here it is frame <2a><2f> camera in place of the tip." in text
     assert "With friction." in text and "*/ camera" not in header
@@ -139,6 +144,7 @@ def test_without_them_the_text_is_as_it_was():
         ({"arguments": "paylod"}, "no argument 'paylod' of .*; did you mean 'payload'"),
         ({"arguments": "gravity", "quantities": "mass_matrix"}, "no argument 'gravity' of mass_ma"),
         ({"frame": "hand"}, "frame='hand' has no effect: none of .* depends on it"),
+        ({"axes": "frame"}, "axes='frame' has no effect: none of .* depends on it"),
         ({"frame": "hnad", "quantities": "pose"}, "no link or frame named 'hnad'"),
         ({"friction": True, "quantities": "pose"}, "friction, but none of pose has any"),
         ({"friction": "yes"}, "friction is 'yes'; expected True or False"),

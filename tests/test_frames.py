@@ -179,11 +179,11 @@ def test_the_inverse_is_the_jacobian_through_the_mass_matrix(kinds, axes):
     for frame in ("f-1", f"f{chain.n - 3}", f"f{chain.n - 1}", None):
         J = robot.jacobian(q, frame, axes=axes)
         expected = J @ np.linalg.solve(M, J.mT)
-        A = robot.operational_inertia_inverse(q, frame, axes=axes)
+        A = robot.operational_space_inertia_inverse(q, frame, axes=axes)
         scale = max(1e-300, np.abs(expected).max())
         np.testing.assert_allclose(A, expected, rtol=0, atol=1e-12 * scale)
         np.testing.assert_array_equal(A, A.mT)
-    Lambda = robot.operational_inertia(q, axes=axes)
+    Lambda = robot.operational_space_inertia(q, axes=axes)
     size = np.linalg.norm(Lambda, axis=(1, 2)) * np.linalg.norm(A, axis=(1, 2))
     assert (np.abs(Lambda @ A - np.eye(6)).max(axis=(1, 2)) < 1e-14 * size).all()
     np.testing.assert_array_equal(Lambda, Lambda.mT)
@@ -197,7 +197,7 @@ def test_a_wrench_accelerates_the_frame_by_the_inverse():
     J = robot.jacobian(q, "f5")
     qdd = robot.forward_dynamics(q, np.zeros(chain.n), J.T @ w, method="articulated-body")
     np.testing.assert_allclose(
-        robot.operational_inertia_inverse(q, "f5") @ w, J @ qdd, rtol=1e-10, atol=1e-12
+        robot.operational_space_inertia_inverse(q, "f5") @ w, J @ qdd, rtol=1e-10, atol=1e-12
     )
 
 
@@ -217,7 +217,7 @@ def test_the_inertia_of_a_free_body_on_six_joints_is_its_own():
     )
     robot = Robot(chain)
     q = np.array([0.1, 0.2, 0.3, 0.4, 0.5, 0.6])
-    Lambda = robot.operational_inertia(q, axes="frame")
+    Lambda = robot.operational_space_inertia(q, axes="frame")
     np.testing.assert_allclose(Lambda, np.diag([mass] * 3 + [*moments]), rtol=0, atol=1e-13)
 
 
@@ -230,12 +230,12 @@ def test_singular_postures_have_no_finite_inertia(name):
     least = np.linalg.svd(robot.jacobian(quarters), compute_uv=False)[:, 5]
     singular = least < 1e-13
     assert singular.any()
-    Lambda = robot.operational_inertia(quarters)
+    Lambda = robot.operational_space_inertia(quarters)
     assert not np.isfinite(Lambda[singular]).any()
     assert np.isfinite(Lambda[least > 1e-3]).all()
-    assert np.isfinite(robot.operational_inertia_inverse(quarters)).all()
+    assert np.isfinite(robot.operational_space_inertia_inverse(quarters)).all()
     regular = rng.uniform(-2, 2, (200, robot.n))
-    assert np.isfinite(robot.operational_inertia(regular)).all()
+    assert np.isfinite(robot.operational_space_inertia(regular)).all()
 
 
 @pytest.mark.parametrize(
@@ -250,12 +250,14 @@ def test_singular_postures_have_no_finite_inertia(name):
 )
 def test_where_there_is_no_inertia_at_a_frame_is_said(chain, frame, message):
     robot, q = Robot(chain), np.zeros(chain.n)
-    with pytest.raises(MethodError, match=f"{chain.name}' has no operational_inertia: {message}"):
-        robot.operational_inertia(q, frame)
-    assert np.isfinite(robot.operational_inertia_inverse(q, frame)).all()
+    with pytest.raises(
+        MethodError, match=f"{chain.name}' has no operational_space_inertia: {message}"
+    ):
+        robot.operational_space_inertia(q, frame)
+    assert np.isfinite(robot.operational_space_inertia_inverse(q, frame)).all()
     if frame is None:
         with pytest.raises(MethodError, match=message):
-            export.c_files(chain, ["operational_inertia"])
+            export.c_files(chain, ["operational_space_inertia"])
 
 
 def test_refusals_do_not_depend_on_the_unit_of_length():
@@ -274,7 +276,7 @@ def test_large_arms_have_it_too(n, interpreted):
     q = np.random.default_rng(5).uniform(-2, 2, n)
     J = robot.jacobian(q)
     A = J @ np.linalg.solve(robot.mass_matrix(q), J.T)
-    found = robot.operational_inertia_inverse(q)
+    found = robot.operational_space_inertia_inverse(q)
     np.testing.assert_allclose(found, A, rtol=0, atol=1e-11 * np.abs(A).max())
 
 
@@ -304,11 +306,11 @@ def test_a_function_of_several_quantities_takes_a_frame(axes):
     robot = armdyn.load("panda")
     q, qd = np.random.default_rng(0).uniform(-1, 1, (2, 5, 7))
     where = {"frame": "panda_hand", "axes": axes}
-    names = "bias", "operational_inertia", "pose", "acceleration_bias"
+    names = "bias", "operational_space_inertia", "pose", "acceleration_bias"
     found = robot.function(*names, **where)(q, qd)
     expected = (
         robot.bias(q, qd),
-        robot.operational_inertia(q, **where),
+        robot.operational_space_inertia(q, **where),
         robot.pose(q, "panda_hand"),
         robot.acceleration_bias(q, qd, **where),
     )
@@ -341,14 +343,14 @@ def test_frames_that_do_not_exist_are_refused():
     with pytest.raises(ModelError, match="no link or frame named 'link7'; did you mean 'link"):
         robot.acceleration_bias(np.zeros(6), np.zeros(6), "link7", axes="frame")
     with pytest.raises(ModelError, match="no link or frame named 'tool'"):
-        robot.operational_inertia(np.zeros(6), frame="tool")
+        robot.operational_space_inertia(np.zeros(6), frame="tool")
 
 
 def test_axes_are_base_unless_asked_and_frames_may_be_given_by_place():
     chain = drawn("RRPRRR")
     robot = Robot(chain)
     q, qd = np.random.default_rng(6).uniform(-2, 2, (2, 4, 6))
-    for name in ("jacobian", "operational_inertia", "operational_inertia_inverse"):
+    for name in ("jacobian", "operational_space_inertia", "operational_space_inertia_inverse"):
         function = getattr(robot, name)
         np.testing.assert_array_equal(function(q, "f5"), function(q, frame="f5", axes="base"))
         assert np.abs(function(q, "f5") - function(q, "f5", axes="frame")).max() > 1e-3
@@ -361,13 +363,20 @@ def test_axes_are_base_unless_asked_and_frames_may_be_given_by_place():
 
 def test_they_share_one_function_and_are_counted():
     robot = armdyn.load("panda")
-    names = ("jacobian", "jacobian_derivative", "acceleration_bias", "operational_inertia_inverse")
+    names = (
+        "jacobian",
+        "jacobian_derivative",
+        "acceleration_bias",
+        "operational_space_inertia_inverse",
+    )
     q, qd = np.random.default_rng(7).uniform(-2, 2, (2, 5, 7))
     J, Jd, bias, A = robot.function(*names)(q, qd)
     np.testing.assert_allclose(J, robot.jacobian(q), rtol=0, atol=1e-14)
     np.testing.assert_allclose(Jd, robot.jacobian_derivative(q, qd), rtol=0, atol=1e-13)
     np.testing.assert_allclose(bias, robot.acceleration_bias(q, qd), rtol=0, atol=1e-13)
-    np.testing.assert_allclose(A, robot.operational_inertia_inverse(q), rtol=1e-11, atol=1e-12)
+    np.testing.assert_allclose(
+        A, robot.operational_space_inertia_inverse(q), rtol=1e-11, atol=1e-12
+    )
     for kind in ("literal", "folded", "shared", "program"):
         costs = {name: armdyn.count(robot, name, kind=kind).cost for name in names}
         product = 6 * (2 * robot.n - 1)
@@ -375,5 +384,7 @@ def test_they_share_one_function_and_are_counted():
         assert costs["jacobian"] < costs["jacobian_derivative"] < costs[names[3]]
     with pytest.raises(MethodError, match="jacobian has one method only; it cannot be 'crba'"):
         armdyn.count(robot, "jacobian", "crba")
-    with pytest.raises(MethodError, match="two_link' has no operational_inertia: 2 of its joints"):
-        armdyn.count(armdyn.load("two_link"), "operational_inertia")
+    with pytest.raises(
+        MethodError, match="two_link' has no operational_space_inertia: 2 of its joints"
+    ):
+        armdyn.count(armdyn.load("two_link"), "operational_space_inertia")

@@ -49,7 +49,11 @@ def of_arms(names):
 
 
 DYNAMICS_OF_ANY = [name for name in DYNAMICS if not QUANTITIES[name].refuses]
-CONDITIONED = ("forward_dynamics", "forward_dynamics_derivatives", "operational_inertia_inverse")
+CONDITIONED = (
+    "forward_dynamics",
+    "forward_dynamics_derivatives",
+    "operational_space_inertia_inverse",
+)
 PANDA = armdyn.load("panda")
 
 

@@ -11,7 +11,7 @@ from armdyn import IdentificationError, Log, ShapeError
 from armdyn.errors import cut
 from armdyn.identification.blas import one_thread
 from armdyn.identification.columns import Columns
-from armdyn.identification.fit import equations, least_squares, undetermined
+from armdyn.identification.fit import at_rest, equations, least_squares, undetermined
 from armdyn.identification.moments import moments
 from tests.arms import with_rotors
 from tests.motions import fourier, recorded, shaken, slow
@@ -366,6 +366,14 @@ def test_options_are_looked_at_before_a_cutoff_is_chosen(changes, said):
         armdyn.identify(LINK2, log, **changes)
 
 
+def test_a_table_is_no_log_and_the_error_says_how_to_make_one():
+    pandas = pytest.importorskip("pandas")
+    table = pandas.DataFrame({"t": np.arange(9.0), "q1": 0.0, "tau1": 1.0})
+    for logs in (table, [table]):
+        with pytest.raises(IdentificationError, match=r"armdyn.Log\(t=df.t, q=.*, tau=.*\)"):
+            armdyn.identify(LINK2, logs)
+
+
 def test_too_few_rows():
     with pytest.raises(IdentificationError, match="10 rows for 14 parameters"):
         armdyn.identify(LINK2, recorded(LINK2, 10))
@@ -462,3 +470,40 @@ def test_moments_fit_as_logs_do(tmp_path):
     again = armdyn.Moments.load(tmp_path / "m.npz").fit()
     np.testing.assert_array_equal(again.theta, record.fit().theta)
     np.testing.assert_allclose(armdyn.identify(robot, log, rest=0.05).theta, again.theta, rtol=1e-6)
+
+
+# A joint that hardly moves ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("friction", [True, False])
+@pytest.mark.parametrize("held", [(0, 1), (1,)], ids=["all joints", "one joint"])
+def test_a_drive_that_does_not_move_keeps_the_prior_values(held, friction):
+    """Filters leave rounding in its columns, of which no number may be made."""
+    arm = LINK2.with_rotors(0.01).with_friction(0.3, 0.2)
+    log = recorded(arm, rows=2000)
+    q, tau = log.q.copy(), log.tau + 0.5
+    q[:, held] = 0.1
+    found = armdyn.identify(arm, Log(t=log.t, q=q, tau=tau), friction=friction, cutoff=20)
+    for i in held:
+        given, joint = arm.chain.joints[i], found.robot.chain.joints[i]
+        assert (joint.rotor_inertia, joint.viscous) == (given.rotor_inertia, given.viscous)
+        assert f"rotor_{i + 1}" in found.notes[-1] and "prior values kept" in found.notes[-1]
+    none = armdyn.identify(LINK2, Log(t=log.t, q=q, tau=tau), friction=friction, cutoff=20)
+    assert [none.robot.chain.joints[i].rotor_inertia for i in held] == [0.0] * len(held)
+
+
+def test_noise_of_the_encoder_is_no_motion_and_a_drive_that_moves_is_fitted():
+    robot = armdyn.load("ur5")
+    log = recorded(robot, rows=3000)
+    record = moments(robot, log)
+    assert not at_rest(record).any()  # nothing is held: the fit is that of all columns
+    q = log.q.copy()
+    q[:, 5] = 0.3 + 1e-6 * np.random.default_rng(2).normal(size=len(q))
+    found = armdyn.identify(robot, Log(t=log.t, q=q, tau=log.tau), cutoff=10)
+    names = {
+        name
+        for name, here in zip(record.columns.names, at_rest(found.moments), strict=True)
+        if here
+    }
+    assert names == {"rotor_6", "viscous_6", "coulomb_6"}
+    assert found.robot.chain.joints[5].rotor_inertia == robot.chain.joints[5].rotor_inertia

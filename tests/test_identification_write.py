@@ -120,7 +120,9 @@ def assert_same_torques(chain, other):
     assert np.abs(one).max() > 0.1
     np.testing.assert_allclose(one, two, rtol=0, atol=1e-12)
     assert [joint.name for joint in chain.joints] == [joint.name for joint in other.joints]
-    np.testing.assert_array_equal(armdyn.Robot(chain).limits, armdyn.Robot(other).limits)
+    np.testing.assert_array_equal(
+        armdyn.Robot(chain).position_limits, armdyn.Robot(other).position_limits
+    )
 
 
 def numbers_aside(text):
@@ -161,7 +163,7 @@ def test_a_chain_as_urdf_has_the_same_frames_limits_and_torques(chain):
     robot, q = armdyn.Robot(chain), np.linspace(-0.5, 0.5, chain.n)
     for frame in (None, *chain.frame_names):
         np.testing.assert_allclose(robot.pose(q, frame), back.pose(q, frame), rtol=0, atol=1e-14)
-    for limits in ("speed_limits", "effort_limits"):
+    for limits in ("velocity_limits", "effort_limits"):
         np.testing.assert_array_equal(getattr(robot, limits), getattr(back, limits))
 
 

@@ -25,7 +25,7 @@ def close(found, expected, tolerance=TIGHT):
 
 METHODS = dict.fromkeys(("energy", "regressor", "minimal_regressor", "pose", "jacobian"))
 METHODS |= {"jacobian_derivative": None, "acceleration_bias": None}
-METHODS |= {"operational_inertia": None, "operational_inertia_inverse": None}
+METHODS |= {"operational_space_inertia": None, "operational_space_inertia_inverse": None}
 
 
 class Robot:
@@ -164,7 +164,7 @@ def test_a_wrench_does_positive_work_and_the_joints_feel_its_power(case):
     """At rest and without gravity: J qdd = A w for M qdd = J^T w, and w . A w is not negative."""
     chain, q = case
     robot = Robot(chain)
-    A, J = robot.operational_inertia_inverse(q), robot.jacobian(q)
+    A, J = robot.operational_space_inertia_inverse(q), robot.jacobian(q)
     scale = np.sqrt(robot.mass_matrix(q).diagonal())  # solve in units in which M is near to 1
     M = robot.mass_matrix(q) / np.outer(scale, scale)
     close(A, (J / scale) @ np.linalg.solve(M, (J / scale).T), 1e-9)
@@ -172,11 +172,11 @@ def test_a_wrench_does_positive_work_and_the_joints_feel_its_power(case):
 
 
 @given(moving(1, min_joints=6))
-def test_the_operational_inertia_undoes_its_inverse(case):
+def test_the_operational_space_inertia_undoes_its_inverse(case):
     chain, q = case
-    if "operational_inertia" in quantities_of(chain):
-        A = Robot(chain).operational_inertia_inverse(q)
-        Lambda = Robot(chain).operational_inertia(q)
+    if "operational_space_inertia" in quantities_of(chain):
+        A = Robot(chain).operational_space_inertia_inverse(q)
+        Lambda = Robot(chain).operational_space_inertia(q)
         close(Lambda @ A, np.eye(6), 1e-14 * np.abs(Lambda).max() * np.abs(A).max())
 
 

@@ -155,7 +155,7 @@ def test_what_a_joint_has():
     assert (first.viscous, first.rotor_inertia, first.coulomb) == (0.5, 0.01, (0, 0))
     assert (second.viscous, second.rotor_inertia, second.coulomb) == (0.5, 0.2, (-0.3, 0.3))
     assert third.coulomb == (-0.3, 0.3)
-    limits = armdyn.load(MODELS["degrees"]).limits
+    limits = armdyn.load(MODELS["degrees"]).position_limits
     assert limits[0] == pytest.approx(np.radians([-90, 45]), rel=1e-15)
     assert np.isinf(limits[1]).all()
 
@@ -166,7 +166,7 @@ def test_no_limit_stays_none_through_a_urdf_and_mujoco(tmp_path):
     model = mujoco.MjModel.from_xml_string(chain.to_urdf())
     mujoco.mj_saveLastXML(str(tmp_path / "arm.xml"), model)
     back = armdyn.load(tmp_path / "arm.xml")
-    assert np.isinf(back.limits).all() and np.isinf(back.effort_limits).all()
+    assert np.isinf(back.position_limits).all() and np.isinf(back.effort_limits).all()
 
 
 def test_motors_and_springs():

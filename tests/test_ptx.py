@@ -52,7 +52,7 @@ def test_a_quantity_has_the_bits_of_the_processor(arm, quantity, dtype):
 @pytest.mark.sweep
 @pytest.mark.parametrize("arm", armdyn.robots())
 def test_every_quantity_has_the_bits_of_the_processor(arm):
-    missing = ["operational_inertia"] if arm in ("scara", "two_link") else []
+    missing = ["operational_space_inertia"] if arm in ("scara", "two_link") else []
     for k, quantity in enumerate(q for q in QUANTITIES if q not in missing):
         program, dtype = asked(arm, quantity), DTYPES[(k + len(arm)) % 2]
         if "derivative" in quantity and arm in ALIKE:

@@ -206,9 +206,9 @@ def test_limits_of_speed_and_effort():
     """As the Panda's maker prints them, in rad/s and N m; a random arm has none."""
     panda = armdyn.load("panda")
     assert panda.effort_limits.tolist() == [87, 87, 87, 87, 12, 12, 12]
-    assert panda.speed_limits.tolist() == [2.175] * 4 + [2.61] * 3
-    assert ROBOT.speed_limits.tolist() == ROBOT.effort_limits.tolist() == [np.inf] * N
-    assert ROBOT.speed_limits.dtype == ROBOT.effort_limits.dtype == float
+    assert panda.velocity_limits.tolist() == [2.175] * 4 + [2.61] * 3
+    assert ROBOT.velocity_limits.tolist() == ROBOT.effort_limits.tolist() == [np.inf] * N
+    assert ROBOT.velocity_limits.dtype == ROBOT.effort_limits.dtype == float
 
 
 def test_energy_and_influence_take_out_and_threads():
@@ -269,7 +269,7 @@ def test_robots_pickle_compare_and_print():
     mass = ROBOT.chain.parameters_in("pinocchio")[:, 0].sum()
     assert repr(ROBOT) == f"Robot('generic-RPRR-1', RPRR, {mass:.3g} kg)"
     assert ROBOT.n == 4 and ROBOT.joint_names == ("joint1", "joint2", "joint3", "joint4")
-    assert ROBOT.limits.shape == (4, 2) and ROBOT.locked == {} and ROBOT.notes == ()
+    assert ROBOT.position_limits.shape == (4, 2) and ROBOT.locked == {} and ROBOT.notes == ()
     assert issubclass(ShapeError, ArmdynError) and issubclass(ShapeError, ValueError)
 
 
@@ -380,7 +380,7 @@ def test_copies_of_a_robot_are_robots():
         np.testing.assert_array_equal(twin.gravity([0.1, 0.2]), robot.gravity([0.1, 0.2]))
 
 
-@pytest.mark.parametrize("name", ["limits", "speed_limits", "effort_limits"])
+@pytest.mark.parametrize("name", ["position_limits", "velocity_limits", "effort_limits"])
 def test_limits_are_read_only(name):
     with pytest.raises(ValueError, match="read-only"):
         getattr(ROBOT, name)[0] = 5
@@ -392,7 +392,14 @@ def test_limits_are_read_only(name):
         ("rnea", r"robot.inverse_dynamics\(q, qd, qdd\)"),
         ("fkine", r"robot.pose\(q\)"),
         ("linearize", r"armdyn.linearize\(robot, ...\)"),
-        ("velocity_limits", "robot.speed_limits"),
+        ("inertia_matrix", r"robot.mass_matrix\(q\)"),
+        ("forwardKinematics", r"robot.pose\(q\)"),
+        ("computeJointTorquesRegressor", r"robot.regressor\(q, qd, qdd\)"),
+        ("link_names", "robot.chain.frame_names"),
+        ("collision", "does not look for collisions"),
+        ("speed_limits", "robot.velocity_limits"),
+        ("limits", "robot.position_limits"),
+        ("operational_inertia", r"robot.operational_space_inertia\(q\)"),
         ("parameters", "robot.chain.parameters"),
         ("frame_names", "robot.chain.frame_names"),
         ("mass_matrx", "did you mean 'mass_matrix'"),
@@ -405,8 +412,41 @@ def test_the_error_for_a_foreign_name_states_the_call(name, instead):
         getattr(ROBOT, name)
 
 
+@pytest.mark.parametrize(
+    "name, instead",
+    [
+        ("ik", "use robot.pose and"),
+        ("from_urdf", r"use armdyn.load\(path\)"),
+        ("lod", "mean 'load'"),
+    ],
+)
+def test_the_error_for_a_foreign_name_of_the_module_states_the_call(name, instead):
+    with pytest.raises(AttributeError, match=instead):
+        getattr(armdyn, name)
+
+
+def test_a_table_with_the_joints_in_another_order_is_refused():
+    pandas = pytest.importorskip("pandas")
+    names = list(ROBOT.joint_names)
+    q = np.random.default_rng(0).uniform(-1, 1, (3, N))
+    table = pandas.DataFrame(q, columns=names)
+    np.testing.assert_array_equal(ROBOT.gravity(table), ROBOT.gravity(q))
+    for call in (ROBOT.gravity, lambda qd: ROBOT.bias(q, qd=qd)):
+        with pytest.raises(ShapeError, match="has the columns .*expected the joints' order"):
+            call(table[names[::-1]])
+
+
+def test_a_shipped_arms_name_may_have_any_case():
+    assert armdyn.load("UR5") == armdyn.load("ur5")
+
+
+def test_the_error_for_an_argument_of_a_quantity_without_any_says_so():
+    with pytest.raises(MethodError, match="'point' of jacobian: there is none besides the state"):
+        ROBOT.function("jacobian", arguments="point")
+
+
 def test_every_call_that_such_an_error_states_exists():
-    for text in {*fixed.INSTEAD.values(), *fixed.CHANGES.values()}:
+    for text in {*fixed.OF_ARMDYN.values(), *fixed.CHANGES.values()}:
         for owner, name in re.findall(r"(robot|armdyn)\.(\w+)", text):
             assert hasattr({"robot": ROBOT, "armdyn": armdyn}[owner], name), text
 

@@ -192,7 +192,11 @@ def test_what_cannot_be_is_said(monkeypatch):
     bare = armdyn.Robot(Chain.from_mdh(b=[0], beta=[0], d=[0], theta=[0]))
     for ask, error, message in (
         (lambda: TWO.symbolic("mas_matrix"), MethodError, "did you mean 'mass_matrix'"),
-        (lambda: TWO.symbolic("operational_inertia"), MethodError, "no closed form of operat"),
+        (
+            lambda: TWO.symbolic("operational_space_inertia"),
+            MethodError,
+            "no closed form of operat",
+        ),
         (lambda: TWO.symbolic("bias", names=["a"]), MethodError, "expected 2, one a joint"),
         (lambda: TWO.symbolic("bias", names=["a", "a"]), MethodError, "each once"),
         (lambda: TWO.symbolic("bias", names=["a b", "c"]), MethodError, "'a b' is no name"),

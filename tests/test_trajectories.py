@@ -134,7 +134,7 @@ def test_plot_shows_the_motion_and_the_limits_of_the_arm(tmp_path):
     for axes, values in zip(lines, motion(np.linspace(0, 2.0, 1001)), strict=True):
         np.testing.assert_array_equal(axes[3].get_ydata(), values[:, 3])
     assert [len(axes) for axes in lines] == [7 * 3, 7 * 3, 7]
-    assert {line.get_ydata()[0] for line in lines[0][7:]} == set(robot.limits.flat)
+    assert {line.get_ydata()[0] for line in lines[0][7:]} == set(robot.position_limits.flat)
     assert {line.get_ydata()[0] for line in lines[1][7:9]} == {2.175, -2.175}
     assert [text.get_text() for text in figure.legends[0].texts] == list(robot.joint_names)
 

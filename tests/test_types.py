@@ -43,7 +43,7 @@ def use(robot: Robot, q: np.ndarray, out: np.ndarray) -> None:
     reveal_type(robot.mass_matrix(q))
     reveal_type(robot.energy(q, q))
     reveal_type(robot.pose(q, "tool0"))
-    reveal_type(robot.speed_limits)
+    reveal_type(robot.velocity_limits)
     reveal_type(robot.mass_matrix([0.0, 1.0]))
     reveal_type(robot.bias([0, 1], q, gravity=[0.0, 0, 1]))
 

@@ -400,7 +400,7 @@ def test_the_tip_goes_where_it_is_told(show):
 def test_a_reach_stays_within_limits_and_gets_there(show, name):
     """To where the arm can be: the tip of a posture within all limits, from another one."""
     robot = armdyn.load(name)
-    lower, upper = np.clip(robot.limits.T, -2, 2)
+    lower, upper = np.clip(robot.position_limits.T, -2, 2)
     rng = np.random.default_rng(0)
     script = """
       const [q, goal] = arguments;
@@ -418,7 +418,7 @@ def test_a_reach_stays_within_limits_and_gets_there(show, name):
         )
         goal = robot.pose(end)[:3, 3]
         q, tip = page.run(script, start.tolist(), goal.tolist())
-        assert (q >= robot.limits[:, 0]).all() and (q <= robot.limits[:, 1]).all()
+        assert (q >= robot.position_limits[:, 0]).all() and (q <= robot.position_limits[:, 1]).all()
         far.append(np.linalg.norm(tip - goal))
     assert np.median(far) < 1e-6  # a few may end where limits hold them
 

@@ -101,6 +101,9 @@ if not TYPE_CHECKING:  # or a type checker would take any name for a public one
         if name not in _HOMES:
             with _importing:
                 hint = import_module("armdyn.errors").meant(name, _HOMES)
+                use = name[0] != "_" and import_module("armdyn.robot.fixed").OF_ARMDYN
+            if use and name.lower() in use:
+                hint = f"use {use[name.lower()]}"
             raise AttributeError(f"module 'armdyn' has no attribute {name!r}; {hint}".rstrip("; "))
         with _importing:
             value = getattr(import_module(f"armdyn.{_HOMES[name]}"), name)

@@ -34,7 +34,7 @@ def inertia_inverse(mass_matrix: MassMatrix = lin1991.mass_matrix) -> OfFrame:
     long arm articulated bodies give it in n steps, which they share.
     """
 
-    def operational_inertia_inverse(
+    def operational_space_inertia_inverse(
         arm: Arm, q: Sequence[Scalar], frame: str | None = None, axes: str = "base"
     ) -> list[Row]:
         J = jacobian(arm, q, frame, axes)
@@ -43,14 +43,14 @@ def inertia_inverse(mass_matrix: MassMatrix = lin1991.mass_matrix) -> OfFrame:
         still, rest = arm.without_gravity(), [0] * arm.n
         return symmetric_product(J, [forward_dynamics(still, q, rest, row) for row in J])
 
-    return operational_inertia_inverse
+    return operational_space_inertia_inverse
 
 
 def inertia(mass_matrix: MassMatrix = lin1991.mass_matrix) -> OfFrame:
     """Lambda (6, 6), symmetric; where J is singular each number is infinite or not a number."""
     of_frame = inertia_inverse(mass_matrix)
 
-    def operational_inertia(
+    def operational_space_inertia(
         arm: Arm, q: Sequence[Scalar], frame: str | None = None, axes: str = "base"
     ) -> list[Row]:
         A = of_frame(arm, q, frame, axes)
@@ -64,7 +64,7 @@ def inertia(mass_matrix: MassMatrix = lin1991.mass_matrix) -> OfFrame:
         one = 1 / one
         return [[one * x for x in row] for row in Lambda]
 
-    return operational_inertia
+    return operational_space_inertia
 
 
 def refuses(arm: Arm, frame: str | None) -> str | None:

@@ -15,7 +15,7 @@ and ``has_numbers``, which says of one that is traced that it has none.
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from importlib import import_module
 from types import ModuleType
 from typing import Any
@@ -24,7 +24,7 @@ import numpy as np
 
 from armdyn.engine import Code, cache
 from armdyn.engine.calls import CarefulPath, libraries
-from armdyn.errors import ShapeError
+from armdyn.errors import ShapeError, listed
 from armdyn.forks import importing
 
 TYPES = (  # of arrays: the file here, the module that has the type, and its name there
@@ -41,11 +41,27 @@ _known: dict[type, ModuleType | None] = {}
 
 def answer(path: CarefulPath, values: Sequence[Any], out: Any, threads: Any) -> Any:
     """What a call on arrays of some library gives; NotImplemented if there is none among them."""
+    refuse_mixed(path, values)
     found = together(dict(zip(path.arguments, values, strict=True)))
     if found is None:
         return NotImplemented
     mine, alike = found
     return mine.call(path, tuple(alike.values()), out, threads)
+
+
+def refuse_mixed(path: CarefulPath, values: Sequence[Any]) -> None:
+    """Refuse tables whose columns are the joints' names in another order: they go by position."""
+    chain = getattr(path.compile, "chain", None)
+    for name, value in zip(path.arguments, values, strict=True):
+        columns = getattr(value, "columns", None)
+        if chain is None or not isinstance(columns, Iterable):
+            continue
+        found, order = [*map(str, columns)], [joint.name for joint in chain.joints]
+        if found != order and sorted(found) == sorted(order):
+            raise ShapeError(
+                f"{name} has the columns {listed(found)}; expected the joints' order, "
+                "as in df[list(robot.joint_names)]"
+            )
 
 
 def together(values: Mapping[str, Any]) -> tuple[ModuleType, dict[str, Any]] | None:

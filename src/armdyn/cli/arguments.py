@@ -14,6 +14,7 @@ import numpy as np
 import armdyn
 from armdyn.chain import dh
 from armdyn.errors import ModelError, ShapeError, shorten, unknown, warn
+from armdyn.forks import importing
 from armdyn.quantities import QUANTITIES
 
 SEPARATOR = r"\s*,\s*|\s+"  # between the items of a list
@@ -69,10 +70,9 @@ def load(arguments: argparse.Namespace, check: str = "error") -> armdyn.Robot:
 
 
 def load_one(arguments: argparse.Namespace, source: str, check: str = "error") -> armdyn.Robot:
-    """One of the arms that a command was given; a shipped arm's name in letters of any case."""
-    shipped = {name.lower(): name for name in armdyn.robots()}
+    """One of the arms that a command was given."""
     return armdyn.load(
-        shipped.get(source.lower(), source),
+        source,
         base=arguments.base,
         tip=arguments.tip,
         lock=positions(arguments.lock),
@@ -125,6 +125,12 @@ def quantity(text: str) -> str:
     """The name of a quantity, given in letters of any case."""
     name = text.lower()
     if name not in QUANTITIES:
+        with importing:
+            from armdyn.robot.fixed import INSTEAD
+
+        called = re.match(r"robot\.(\w+)\(", INSTEAD.get(name, ""))
+        if called and called[1] in QUANTITIES:
+            raise argparse.ArgumentTypeError(f"no quantity {shorten(text)}; it is {called[1]} here")
         raise argparse.ArgumentTypeError(unknown("quantity", text, QUANTITIES))
     return name
 

@@ -21,12 +21,21 @@ from armdyn.cli.arguments import (
 )
 from armdyn.errors import MethodError, listed
 from armdyn.output.report import console, table
-from armdyn.quantities import ARGUMENTS, GIVEN, QUANTITIES, find
+from armdyn.quantities import ARGUMENTS, AXES, GIVEN, QUANTITIES, find
 from armdyn.robot import Robot
 
 HELP = "compute any quantity of an arm in one state"
 DIGITS = 6  # that people read
-OPTIONS = ("payload", "payload_frame", "gravity", "wrench", "wrench_frame", "method", "frame")
+OPTIONS = (
+    "payload",
+    "payload_frame",
+    "gravity",
+    "wrench",
+    "wrench_frame",
+    "method",
+    "frame",
+    "axes",
+)
 
 
 def add_options(command: argparse.ArgumentParser) -> None:
@@ -41,6 +50,7 @@ def add_options(command: argparse.ArgumentParser) -> None:
     add("--wrench-frame", metavar="NAME", help="the frame that it acts at (default: the tip)")
     add("--method", help="the formulation, in place of the cheapest")
     add("--frame", help="the link or frame, in place of the tip")
+    add("--axes", choices=AXES, help="of vectors at the frame (default: base)")
     add("--friction", action="store_true", help="with the joints' friction")
     add("--json", action="store_true", help="print JSON")
 
@@ -75,7 +85,8 @@ def run(arguments: argparse.Namespace) -> None:
         print(json.dumps(whole, indent=2, allow_nan=False))
         return
     screen = console()
-    screen.print(asked.sentence)
+    turned = " Here the axes are the frame's own." if arguments.axes == "frame" else ""
+    screen.print(asked.sentence + turned)
     if arguments.q is None and "q" in asked.arguments:
         screen.print("At q = 0 for all joints; --q LIST gives another position.")
     for result, value in zip(asked.results, arrays, strict=True):
@@ -98,7 +109,7 @@ def refuse_idle(arguments: argparse.Namespace) -> None:
     works = {name: name in (*asked.arguments, *asked.at_call) for name in ARGUMENTS}
     for name in ("payload", "wrench"):
         works[f"{name}_frame"] = getattr(arguments, name, None) is not None
-    works |= {"method": not asked.function, "frame": asked.framed}
+    works |= {"method": not asked.function, "frame": asked.framed, "axes": asked.axes}
     works["friction"] = asked.friction is not None
     for name, used in works.items():
         value = getattr(arguments, name, None)

@@ -10,7 +10,7 @@ from armdyn.cli.arguments import add_robot, items, load, print_paths
 from armdyn.engine.derived import KINDS
 from armdyn.errors import MethodError, shorten
 from armdyn.output import files
-from armdyn.quantities import GIVEN, QUANTITIES
+from armdyn.quantities import AXES, GIVEN, QUANTITIES
 from armdyn.quantities.tasks import quantities_of
 
 HELP = "write an arm's dynamics as source: C99, JavaScript"
@@ -38,7 +38,11 @@ def add_options(command: argparse.ArgumentParser) -> None:
         help="with respect to which arguments: q, qd, ... (default: all of them)",
     )
     command.add_argument(
-        "--to", choices=list(export.WRITERS), default="c", help="the language (default: c)"
+        "--to",
+        choices=list(export.WRITERS),
+        type=language,
+        default="c",
+        help="the language (default: c)",
     )
     command.add_argument(
         "-o",
@@ -65,6 +69,7 @@ def add_options(command: argparse.ArgumentParser) -> None:
         metavar="NAME",
         help="the frame of pose, jacobian and others (default: the tip)",
     )
+    command.add_argument("--axes", choices=AXES, default="base", help="the axes (default: base)")
     command.add_argument(
         "--friction", action="store_true", help="inverse and forward dynamics with friction"
     )
@@ -104,12 +109,22 @@ def run(arguments: argparse.Namespace) -> None:
         derivatives=items(arguments.derivative),
         wrt=None if arguments.wrt is None else items(arguments.wrt),
         frame=arguments.frame,
+        axes=arguments.axes,
         friction=arguments.friction,
         arguments=items(arguments.arguments),
         payload_frame=arguments.payload_frame,
         wrench_frame=arguments.wrench_frame,
     )
     print_paths(export.write(texts, arguments.output, force=arguments.force))
+
+
+def language(text: str) -> str:
+    """A language that source is written in; its name is for others to judge."""
+    if text.lower() == "casadi":
+        raise argparse.ArgumentTypeError(
+            "no source is written for CasADi; robot.casadi(quantity) is a casadi.Function in Python"
+        )
+    return text
 
 
 def methods(given: list[str], quantities: list[str]) -> dict[str, str]:

@@ -170,7 +170,7 @@ def data(result: Result) -> dict[str, Any]:
 
 def home(robot: Robot) -> np.ndarray:
     """Zero, or the nearest position within a joint's limits."""
-    lower, upper = robot.limits.T
+    lower, upper = robot.position_limits.T
     return np.clip(0.0, lower, upper)
 
 
@@ -207,7 +207,7 @@ def reference(robot: Robot, q0: np.ndarray, arguments: argparse.Namespace) -> An
             return trajectories.quintic(q0, target, duration)
         case "cycloidal":
             return trajectories.cycloidal(q0, target, duration)
-    speed = robot.speed_limits
+    speed = robot.velocity_limits
     if arguments.speed is not None:
         speed = each(robot, "--speed", arguments.speed, arguments.degrees)
     if arguments.acceleration is None:

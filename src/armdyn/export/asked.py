@@ -49,6 +49,7 @@ class Options(NamedTuple):
     """What concerns some of the quantities: see ``c_files``."""
 
     frame: str | None
+    axes: str
     friction: bool
     arguments: Sequence[str]
     payload_frame: str | None
@@ -59,7 +60,7 @@ class Options(NamedTuple):
         if not isinstance(self.friction, bool):
             raise MethodError(f"friction is {shorten(self.friction)}; expected True or False")
         every = listed(quantities)
-        check_frame([*quantities], self.frame)
+        check_frame([*quantities], self.frame, self.axes)
         if self.friction and not any(q.friction for q in quantities.values()):
             raise MethodError(f"friction, but none of {every} has any")
         check_arguments([*quantities], self.arguments, self.payload_frame, self.wrench_frame)
@@ -67,7 +68,7 @@ class Options(NamedTuple):
     def task(self, quantity: str, method: str | None) -> Task:
         """The task of a quantity with what concerns it."""
         asked = find(quantity)
-        places = self.payload_frame, self.wrench_frame, self.frame
+        places = self.payload_frame, self.wrench_frame, self.frame, self.axes
         return Task.with_given(quantity, self.arguments, *places)._replace(
             method=method,
             friction=self.friction and asked.friction is not None,

@@ -25,6 +25,7 @@ def c_files(
     methods: Mapping[str, str] | None = None,
     name: str | None = None,
     frame: str | None = None,
+    axes: str = "base",
     friction: bool = False,
     arguments: str | Iterable[str] = (),
     payload_frame: str | None = None,
@@ -45,6 +46,7 @@ def c_files(
         methods: the method for a quantity; the cheapest exact one for those not named.
         name: with which functions and files begin; the arm's own if not given.
         frame: that pose, jacobian and the like are those of; the tip if not given.
+        axes: of jacobian and the like, "base" or "frame".
         friction: whether inverse and forward dynamics have friction.
         arguments: what functions take besides the state, each where it is felt: "payload",
             "gravity", "parameters" in place of the arm's constants, "wrench".
@@ -62,7 +64,7 @@ def c_files(
     chain, kind = arm(robot), numbers(dtype)
     start = prefix(chain, name)
     given = as_names("arguments", arguments)
-    options = Options(frame, friction, given, payload_frame, wrench_frame)
+    options = Options(frame, axes, friction, given, payload_frame, wrench_frame)
     asked = functions(chain, quantities, methods, options, derivatives, wrt)
     written = [Function(each.program, f"{start}_{each.name}", each.results, kind) for each in asked]
     include = f'#include "{start}_dynamics.h"\n'

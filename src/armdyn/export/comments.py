@@ -121,6 +121,8 @@ def about(function: Asked) -> str:
             said.append(f"{name} is {' x '.join(map(str, shape))}.")
     if task.frame is not None:
         said.append(f"Here it is frame {comment(task.frame)} in place of the tip.")
+    if task.axes == "frame":
+        said.append("Here the axes are the frame's own.")
     if task.friction:
         said.append("With friction.")
     if task.method:

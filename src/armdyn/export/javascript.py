@@ -26,6 +26,7 @@ def js_files(
     methods: Mapping[str, str] | None = None,
     name: str | None = None,
     frame: str | None = None,
+    axes: str = "base",
     friction: bool = False,
     arguments: str | Iterable[str] = (),
     payload_frame: str | None = None,
@@ -52,7 +53,7 @@ def js_files(
         raise ExportError(f"JavaScript has no {shorten(dtype)}: its numbers are double")
     start = prefix(chain, name)
     given = as_names("arguments", arguments)
-    options = Options(frame, friction, given, payload_frame, wrench_frame)
+    options = Options(frame, axes, friction, given, payload_frame, wrench_frame)
     asked = functions(chain, quantities, methods, options, derivatives, wrt)
     written = [Function(each.program, each.name, each.results) for each in asked]
     module = f"{start}_dynamics.mjs"

@@ -17,7 +17,7 @@ from armdyn.identification.blas import one_thread
 from armdyn.identification.choices import Tell, choose_cutoff, silent
 from armdyn.identification.columns import Columns, UserColumn
 from armdyn.identification.estimates import fit, quick_fit
-from armdyn.identification.fit import least_squares
+from armdyn.identification.fit import at_rest, least_squares
 from armdyn.identification.logs import Log as Log
 from armdyn.identification.moments import Moments as Moments
 from armdyn.identification.moments import moments, named
@@ -146,7 +146,7 @@ def _refined(found: Moments, known: np.ndarray, again: Any) -> Moments:
     Moments square the condition of the data, and errors below 1e-8 of the torque are lost in them.
     """
     for _ in range(PASSES):
-        plain = least_squares(found, known)
+        plain = least_squares(found.without(at_rest(found)), known)
         size = found.rms(np.zeros_like(known))
         small = plain.sigma < 1e-6 * size
         if plain.condition**2 * np.finfo(float).eps < ROUNDING and not small.any():
@@ -159,7 +159,7 @@ def _refined(found: Moments, known: np.ndarray, again: Any) -> Moments:
 
 def _logs(what: str, given: Any, tell: Tell) -> list[Log]:
     """The logs of an argument: Logs, or paths of files to read."""
-    alone = isinstance(given, Log | str | os.PathLike)
+    alone = isinstance(given, Log | str | os.PathLike) or hasattr(given, "columns")
     try:
         found = [given] if alone else list(given)
     except TypeError:
@@ -170,7 +170,8 @@ def _logs(what: str, given: Any, tell: Tell) -> list[Log]:
         if not isinstance(log, Log | str | os.PathLike):
             raise IdentificationError(
                 f"{what}: expected a Log, the path of one, or a list of these, not {shorten(log)}; "
-                "armdyn.Log.read reads a file, and armdyn.Log takes arrays"
+                "armdyn.Log.read reads a file, and armdyn.Log(t=df.t, q=df[[...]], tau=df[[...]]) "
+                "takes arrays or columns of a table"
             )
     read = []
     for k, log in enumerate(found):

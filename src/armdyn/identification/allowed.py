@@ -33,13 +33,13 @@ def limits(
     if not isinstance(robot, Robot):
         raise IdentificationError(f"expected a Robot, as armdyn.load gives, not {shorten(robot)}")
     notes: list[str] = []
-    ranges = robot.limits if position is None else _pairs(position, robot.n)
+    ranges = robot.position_limits if position is None else _pairs(position, robot.n)
     joints = list(zip(robot.joint_names, robot.chain.kinds, strict=True))
     found = [
         _range(name, kind, lower, upper, notes)
         for (name, kind), (lower, upper) in zip(joints, ranges, strict=True)
     ]
-    top = robot.speed_limits.copy() if speed is None else each("speed", speed, robot.n)
+    top = robot.velocity_limits.copy() if speed is None else each("speed", speed, robot.n)
     if not (top > 0).all():
         name = robot.joint_names[int(np.argmin(top))]
         raise IdentificationError(f"joint {shorten(name)} cannot move: its speed limit is 0")

@@ -13,12 +13,13 @@ from armdyn.chain.parts import Link
 from armdyn.errors import IdentificationError, listed, shorten, unknown, warn
 from armdyn.identification import choices, priors
 from armdyn.identification.blas import one_thread
-from armdyn.identification.columns import Columns
+from armdyn.identification.columns import DRIVES, Columns
 from armdyn.identification.consistent import ROUGHLY, Bodies, Problem, Solution, triangle
 from armdyn.identification.fit import (
     METHODS,
     UNFELT,
     LeastSquares,
+    at_rest,
     condition,
     deviations,
     equations,
@@ -70,13 +71,14 @@ def fit(
     if payload:
         return _fit_payload(moments, method, chain is not None, given, tell)
     before = _given(moments.columns, chain)
+    whole, moments = moments, moments.without(at_rest(moments))
     plain = least_squares(moments, before, method)
     bodies, notes = priors.links(moments, chain or moments.columns.chain)
     if chain is None:
         z = bodies.start
         z = z + np.linalg.pinv(bodies.matrix) @ (plain.theta - bodies.theta(z))
         free = plain.theta, plain.covariance, bodies.ten(z)
-        return _result(moments, plain, before, *free, 0.0, ())
+        return _result(whole, plain, before, *free, 0.0, ())
     weights = plain.equations.weights if method != "ols" else _alike(plain)
     solved = equations(moments, weights)
     chosen = given or choices.choose_weight(moments, weights, bodies, tell)
@@ -85,7 +87,7 @@ def fit(
     theta = _kept(found.theta, before, solved.R)
     covariance = sandwich(solved, theta, _half(bodies, found))
     return _result(
-        moments, plain, before, theta, covariance, bodies.ten(found.z), chosen, tuple(notes)
+        whole, plain, before, theta, covariance, bodies.ten(found.z), chosen, tuple(notes)
     )
 
 
@@ -94,6 +96,7 @@ def quick_fit(moments: Moments, method: str, prior: Any, weight: Any) -> np.ndar
     given = _checked(method, weight)
     chain = priors.prior_of(moments, prior)
     before = _given(moments.columns, chain)
+    moments = moments.without(at_rest(moments))
     plain = least_squares(moments, before, method)
     if chain is None:
         return plain.theta
@@ -188,8 +191,12 @@ def _unidentified(groups: list[tuple[str, ...]], zero: tuple[str, ...] = ()) -> 
     reasons = (together, ONLY_TOGETHER), (alone, NO_EFFECT)
     why = [f"{names} ({reason})" for names, reason in reasons if names]
     found = [f"{UNIDENTIFIED} (+- inf): {'; '.join(why)}"] if why else []
-    kept = f"{UNIDENTIFIED}: {', '.join(zero)} ({NO_EFFECT}); prior values kept"
-    return found + ([kept] if zero else [])
+    drives = [name for name in zero if name.partition("_")[0] in DRIVES]
+    links = [name for name in zero if name not in drives]
+    for names, value in ((links, "held by the prior alone"), (drives, "prior values kept")):
+        if names:
+            found.append(f"{UNIDENTIFIED}: {', '.join(names)} ({NO_EFFECT}); {value}")
+    return found
 
 
 def _robot(

@@ -237,11 +237,11 @@ def excite(
     Args:
         robot: the arm.
         duration: how long it takes [s].
-        limits: (lower, upper) of each joint (n, 2) [rad or m]; None: ``robot.limits``. A range of
-            more than a full turn, or more than a metre, is narrowed to that, about zero or as near
-            to it as the limits allow: no more can be learnt there.
+        limits: (lower, upper) of each joint (n, 2) [rad or m]; None: ``robot.position_limits``. A
+            range of more than a full turn, or more than a metre, is narrowed to that, about zero
+            or as near to it as the limits allow: no more can be learnt there.
         speed: the greatest speed of the joints, a number or (n,) [rad/s or m/s]; None:
-            ``robot.speed_limits``, and where there is none pi/2 rad/s or 0.5 m/s.
+            ``robot.velocity_limits``, and where there is none pi/2 rad/s or 0.5 m/s.
         acceleration: the greatest, a number or (n,) [rad/s^2 or m/s^2]; None: what reaches the
             greatest speed in half a second.
         harmonics: how many of the slowest frequency, at least 2.

@@ -23,6 +23,7 @@ RESOLVED = 1e-14  # of the largest eigenvalue of W'W scaled to unit columns
 UNFELT = 1e-9  # of the largest column: there is nothing but rounding in it
 INVOLVED = 1e-5  # a smaller part in an unresolved direction is rounding
 EXACT = 1e-10  # of the torque: errors below it are taken to be so large
+STILL = 1e-3  # of the fastest joint's speed: one that is slower says nothing of its drive
 LEVERAGE = 0.1  # a part may have determined all but so much of a direction
 ROUNDS = 30  # of reweighting
 UNCHANGED = 1e-6  # relative change of all variances that ends it
@@ -143,6 +144,28 @@ def least_squares(moments: Moments, prior: np.ndarray, method: str = "wls") -> L
         if np.abs(sigma / before - 1).max() < UNCHANGED:
             break
     return LeastSquares(theta, sigma, solved)
+
+
+def at_rest(moments: Moments) -> np.ndarray:
+    """Which parameters are drives of joints that hardly move, True or False (count,).
+
+    Their columns are rounding or noise of the encoder: a fit to them may find any value. A joint
+    hardly moves where its speed, or its acceleration, is STILL of the fastest joint's; and where
+    its column is UNFELT of the largest.
+    """
+    columns, found = moments.columns, np.zeros(moments.columns.count, bool)
+    rms = np.zeros(columns.count)  # of each parameter's column, for the joint that feels it most
+    for gram, rows, felt in zip(moments.grams, moments.rows.T, columns.felt, strict=True):
+        squares = np.einsum("gii->i", gram)[1:] / max(rows.sum(), 1)
+        rms[felt] = np.maximum(rms[felt], np.sqrt(np.maximum(squares, 0.0)))
+    still = np.zeros(columns.chain.n, bool)
+    for drive in ("viscous", "coulomb", "rotor"):  # a slow joint's rotor is at rest as well
+        here = rms[columns.place(drive)]
+        if drive != "coulomb" and here.size:
+            still = still | (here <= max(STILL * here.max(), UNFELT * rms.max()))
+        if here.size:
+            found[columns.place(drive)] = still
+    return found
 
 
 def condition(R: np.ndarray) -> float:

@@ -157,6 +157,16 @@ class Moments:
                 crosses.append(np.stack([of_torque, of_each_other], axis=1))
         return replace(self, grams=tuple(grams), crosses=tuple(crosses), origin=origin)
 
+    def without(self, some: np.ndarray) -> Moments:
+        """With nothing in the columns of some parameters, which are True of (count,)."""
+        grams, crosses = [], []
+        for i, felt in enumerate(self.columns.felt):
+            keep = np.concatenate([[1.0], ~some[felt]])
+            grams.append(self.grams[i] * np.outer(keep, keep))
+            if self.crosses:
+                crosses.append(self.crosses[i] * np.outer(keep, keep))
+        return replace(self, grams=tuple(grams), crosses=tuple(crosses))
+
     def squared_errors(self, theta: np.ndarray) -> np.ndarray:
         """The sum of squared errors of each part and joint, (parts, n), if theta is right."""
         sums = []

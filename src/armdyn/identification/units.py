@@ -126,7 +126,7 @@ def _doubt(factor: float, cause: str) -> str:
 
 
 def _beyond_limits(robot: Robot, q: np.ndarray) -> Iterator[str]:
-    lower, upper = robot.limits.T
+    lower, upper = robot.position_limits.T
     least, most = q.min(axis=0), q.max(axis=0)
     slack = 0.05 * np.where(np.isfinite(upper - lower), upper - lower, 0.0)
     for i in np.flatnonzero((least < lower - slack) | (most > upper + slack)):

@@ -64,7 +64,7 @@ def load(
     whose links has mass has poses and Jacobians, and no dynamics.
 
     Args:
-        source: what to load.
+        source: what to load; the case of a shipped arm's name does not matter.
         base: the link of a URDF or MJCF to stand on, in place of its root.
         tip: the link of it at which the chain ends; it moves exactly the joints between.
         lock: positions [rad or m] of joints of it that do not move.
@@ -148,10 +148,11 @@ def _read(source: str | bytes | os.PathLike[str]) -> Source:
         )
     if isinstance(source, str) and source.lstrip("\ufeff \t\r\n").startswith("<"):
         return Source(source, kind=_kind(source))
-    if isinstance(source, str) and source in (shipped := _shipped()):
-        place = os.path.join(MODELS, source + shipped[source])
+    name = source.lower() if isinstance(source, str) else ""
+    if name in (shipped := _shipped()):
+        place = os.path.join(MODELS, name + shipped[name])
         with open(place, "rb") as file:
-            return Source(file.read(), source, shipped[source][1:], f"{source}: ", place)
+            return Source(file.read(), name, shipped[name][1:], f"{name}: ", place)
     with importing:
         from pathlib import Path
 

@@ -244,7 +244,7 @@ QUANTITIES: Mapping[str, Quantity] = {
         framed=True,
         axes=True,
     ),
-    "operational_inertia": Quantity(
+    "operational_space_inertia": Quantity(
         ("q",),
         (Result("Lambda", "6 6"),),
         "The inertia that the tip shows, with rotors: Lambda = (J M^-1 J^T)^-1. Where J is "
@@ -256,7 +256,7 @@ QUANTITIES: Mapping[str, Quantity] = {
         refuses=operational.refuses,
         at_call=BODIES,
     ),
-    "operational_inertia_inverse": Quantity(
+    "operational_space_inertia_inverse": Quantity(
         ("q",),
         (Result("A", "6 6"),),
         "The tip's acceleration under a wrench at rest, with rotors: J M^-1 J^T, in any posture.",

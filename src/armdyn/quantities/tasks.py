@@ -140,6 +140,11 @@ def check_arguments(
     """Refuse what none of the quantities takes at the call, and the frame of what is not given."""
     taken = dict.fromkeys(name for quantity in quantities for name in find(quantity).at_call)
     for name in names:
+        if not taken:
+            raise MethodError(
+                f"no argument {shorten(name)} of {listed(quantities)}: there is none besides "
+                "the state"
+            )
         if name not in taken:
             raise MethodError(unknown("argument", name, taken, f" of {listed(quantities)}"))
     check_places(names, payload_frame, wrench_frame)

@@ -94,12 +94,12 @@ class Robot(Dynamics, Kinematics, Influences, Derivatives, Variations, Fixed):
         return tuple(joint.name for joint in self.chain.joints)
 
     @property
-    def limits(self) -> np.ndarray:
+    def position_limits(self) -> np.ndarray:
         """(lower, upper) of each joint, shape (n, 2) [rad or m]; infinite where there is none."""
         return _read_only((joint.lower, joint.upper) for joint in self.chain.joints)
 
     @property
-    def speed_limits(self) -> np.ndarray:
+    def velocity_limits(self) -> np.ndarray:
         """The greatest speed of each joint, shape (n,) [rad/s or m/s]; infinite where none is."""
         return _read_only(joint.velocity for joint in self.chain.joints)
 

@@ -258,7 +258,7 @@ class Dynamics:
         raise NotImplementedError
 
     @compiled
-    def operational_inertia(
+    def operational_space_inertia(
         self,
         q: Given[A],
         frame: str | None = None,
@@ -279,7 +279,7 @@ class Dynamics:
         raise NotImplementedError
 
     @compiled
-    def operational_inertia_inverse(
+    def operational_space_inertia_inverse(
         self,
         q: Given[A],
         frame: str | None = None,

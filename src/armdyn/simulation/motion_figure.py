@@ -62,7 +62,7 @@ def draw_trajectory(trajectory: Trajectory, path: str | Path | None, robot: Robo
     t = np.linspace(0.0, trajectory.duration, POINTS)
     figure = files.figure(10, 7.5)
     panels = list(figure.subplots(3, 1, sharex=True))
-    limits = (robot.limits, robot.speed_limits[:, None] * (-1, 1)) if robot else ()
+    limits = (robot.position_limits, robot.velocity_limits[:, None] * (-1, 1)) if robot else ()
     for k, (name, values) in enumerate(zip(MOTION, trajectory(t), strict=True)):
         rows = np.moveaxis(values.reshape(POINTS, -1, n), 0, 1)
         _draw_joints(panels[k], t, rows if len(rows) > 1 else rows[0], names, None)

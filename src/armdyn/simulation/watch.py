@@ -24,8 +24,8 @@ class Watch:
     def __init__(self, robot: Robot, mode: str, batch: tuple[int, ...]) -> None:
         self.names, self.mode, self.alone = robot.joint_names, mode, not batch
         states = int(np.prod(batch))
-        speed, effort = robot.speed_limits, robot.effort_limits
-        self.position = Limit("position", robot.limits.T, states)
+        speed, effort = robot.velocity_limits, robot.effort_limits
+        self.position = Limit("position", robot.position_limits.T, states)
         self.speed = Limit("speed", np.stack([-speed, speed]), states)
         self.effort = Limit("effort", np.stack([-effort, effort]), states)
         self.stops = np.full(states if mode == "stop" else min(states, 1), NEVER)
