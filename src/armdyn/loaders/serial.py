@@ -107,14 +107,14 @@ def _sound(serial: Serial, check: str) -> Serial:
         kept = dict(joint.properties)
         lower, upper = kept.get("lower", -math.inf), kept.get("upper", math.inf)
         sizes = {"viscous": kept.get("viscous", 0.0), "coulomb": kept.get("coulomb", (0, 0))[1]}
-        slips = {
+        slips: dict[str, tuple[str, ...]] = {
             f"{key} friction {size:g} is negative": (key,)
             for key, size in sizes.items()
             if size < 0
         }
         if lower > upper:
             right = f"expected lower <= upper, or {-UNLIMITED:g} and {UNLIMITED:g} for no limit"
-            slips[f"limits are lower {lower:g} and upper {upper:g}; {right}"] = ["lower", "upper"]
+            slips[f"limits are lower {lower:g} and upper {upper:g}; {right}"] = ("lower", "upper")
         for problem, keys in slips.items():
             said = f"joint {shorten(joint.name)}: {problem}"
             if check == "error":
