@@ -85,7 +85,7 @@ def test_bodies_that_float_in_a_scene():
 
 @pytest.mark.parametrize("seed", range(40))
 def test_every_tip_that_a_message_offers_works(seed):
-    """Trees drawn at random, of joints of all kinds; what follows a joint is locked."""
+    """Trees drawn at random, of joints of all kinds; every mimic is locked."""
     rng = np.random.default_rng(seed)
     joints, moving = [], []
     for i in range(12):

@@ -84,7 +84,7 @@ def load(
 
 
 def _compiled(source: str | bytes | Path, warned: list[str]) -> Any:
-    """MuJoCo's model; what MuJoCo warns of is appended to ``warned``."""
+    """MuJoCo's model; its warnings are appended to ``warned``."""
     try:
         with importing:
             import mujoco

@@ -120,7 +120,7 @@ def _sound(serial: Serial, check: str) -> Serial:
             if check == "error":
                 raise ModelError(f"{said}; {ACCEPTED}")
             notes.append(f"{said}; read as none")
-            kept = {key: value for key, value in kept.items() if key not in keys}
+            kept = {name: value for name, value in kept.items() if name not in keys}
         moving.append(joint._replace(properties=kept))
     return serial._replace(moving=moving, notes=notes)
 
