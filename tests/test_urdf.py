@@ -191,8 +191,12 @@ def test_the_mass_of_a_follower_may_stand_further_out():
     body = LOWER[LOWER.index("<inertial>") : LOWER.index("</link>")]
     heavy = light.replace('<link name="y"/>', f'<link name="y">{body}</link>')
     with pytest.raises(ModelError, match="'to_x' mimics 'shoulder', which moves, and") as refused:
-        urdf.load(heavy, tip="lower")
+        urdf.load(heavy, tip="upper")
+    assert "lock={'shoulder': 0.0}" in str(refused.value)
     assert "tip=" not in str(refused.value)  # nothing moves before the shoulder
+    with pytest.raises(ModelError, match=r"lock={'to_x': 0.0} locks it; check="):  # else no arm
+        urdf.load(heavy, tip="lower")
+    assert urdf.load(heavy, tip="lower", lock={"to_x": 0.0}).n == 1
     for text in light, heavy.replace('multiplier="2"', 'multiplier="0"'):
         note = urdf.load(text, tip="lower").notes[-1]
         assert note == "joint 'to_x' mimics 'shoulder', which moves, but is locked at 0"

@@ -92,7 +92,8 @@ def choose(
             loaded = joint.child in heavy or joint.properties.get("rotor_inertia")
             said = f"joint {shorten(joint.name)} mimics {shorten(leader)}, which moves"
             if ratio and loaded and check == "error":
-                raise ModelError(f"{said}, and carries inertia; {_ways_out(leader, moving)}")
+                ways = _ways_out(joint.name, leader, moving)
+                raise ModelError(f"{said}, and carries inertia; {ways}")
             said += f", but is locked at {locked[joint.name]:g}"
             if ratio and loaded:
                 lacking.append(f"{said}: M and gravity lack what it carries")
@@ -114,8 +115,10 @@ def _objects(tree: Tree, base: str, held: set[str]) -> dict[str, TreeJoint]:
     return free if len(free) < len(found) else {}
 
 
-def _ways_out(leader: str, moving: Sequence[TreeJoint]) -> str:
+def _ways_out(follower: str, leader: str, moving: Sequence[TreeJoint]) -> str:
     """What to write where a joint follows one of those that move."""
+    if len(moving) == 1:  # without which there is no arm
+        return f"lock={{{shorten(follower)}: 0.0}} locks it; {ACCEPTED}"
     before = {joint.name: joint.parent for joint in moving[1:]}
     shorter = f", and tip={shorten(before.get(leader))} ends the arm before it"
     return (
