@@ -30,9 +30,10 @@ def test_where_no_name_is_near_none_was_meant(typed):
     assert meant(typed, KNOWN) == ""
 
 
-def test_an_arm_in_capitals_was_meant():
-    with pytest.raises(ModelError, match="no robot named 'PANDA'; did you mean 'panda'"):
-        armdyn.load("PANDA")
+def test_a_shipped_arm_is_found_in_any_case():
+    assert armdyn.load("PANDA") == armdyn.load("panda")
+    with pytest.raises(ModelError, match="no robot named 'pandda'; did you mean 'panda'"):
+        armdyn.load("pandda")
 
 
 def test_a_public_name_was_meant():

@@ -1,8 +1,8 @@
 """Forks: a child never waits for what a thread of its parent had begun."""
 
 import contextlib
+import itertools
 import os
-import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -135,33 +135,45 @@ def test_an_interrupt_while_a_fork_waits_comes_when_it_is_over(which):
     assert run(INTERRUPTED.format(which=which)) == "interrupted [True] 0 True\n"
 
 
-@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="no timer here")
 def test_what_a_fork_held_is_released_whatever_was_interrupted():
-    """Hooks are called as a fork calls them: what one of them raises, the others do not see."""
-    raised = []
+    """Hooks are called as a fork calls them: what one of them raises, the others do not see.
 
-    def interrupt(number, frame):
-        if frame.f_code.co_filename == forks.__file__:
-            raised.append(frame.f_code.co_name)
-            raise KeyboardInterrupt
+    An interrupt comes at the first step of their Python code, then at the second, and so on.
+    """
+    steps, interrupted = 0, []
 
-    before = signal.signal(signal.SIGALRM, interrupt)
+    def interrupt(frame, event, argument):
+        nonlocal steps
+        if frame.f_code.co_filename != forks.__file__:
+            return None
+        frame.f_trace_opcodes = True
+        if event == "opcode":
+            steps += 1
+            if steps == place:
+                interrupted.append((place, frame.f_code.co_name))
+                raise KeyboardInterrupt  # which also ends the tracing
+        return interrupt
+
+    before = sys.gettrace()
     try:
-        for k in range(4000):
-            signal.setitimer(signal.ITIMER_REAL, 1e-6 * (10 + k % 80))
+        for place in itertools.count(1):
+            steps = 0
             for hook in (forks.hold, forks.hold, forks.let_go, forks.let_go):
+                sys.settrace(interrupt if len(interrupted) < place else None)
                 with contextlib.suppress(KeyboardInterrupt):
                     hook()
+                sys.settrace(before)
                 if hook is forks.hold:
                     held = len(forks._fork.held)
             assert held == len(forks.LOCKS)
             assert not forks._fork.held
             assert not any(lock._is_owned() for lock in forks.LOCKS)
+            if len(interrupted) < place:
+                break
     finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
+        sys.settrace(before)
         forks._fork.interrupted = False
-    assert {"hold", "let_go"} <= set(raised)
+    assert {"hold", "let_go"} <= {name for _, name in interrupted} and place > 50
 
 
 THREADS = """
