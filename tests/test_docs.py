@@ -26,7 +26,7 @@ PAGES = [
     *(page for folder in FOLDERS for page in sorted(folder.glob("*.md"))),
 ]
 COMPILED = ("cc", "size", "./selftest", "./loop")  # commands that are run where there is a compiler
-LARGE = ("torch",)  # packages whose blocks are run where they are installed
+LARGE = ("torch", "xacro")  # packages whose blocks are run where they are installed
 NOT_RUN = object()
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.M | re.S)
 CITED = re.compile(r"\[([A-Za-z]+\d{4}[a-z]?|kang)\]")
@@ -64,6 +64,7 @@ def cannot_run(language, text):
     """Whether a block needs what this machine does not have."""
     if language == "python":
         wanted = re.findall(r"^import (\w+)", text, re.M)
+        wanted += ["xacro"] * (".xacro" in text)
         return any(importlib.util.find_spec(name) is None for name in wanted if name in LARGE)
     return language == "sh" and CC is None and any(word in text.split() for word in COMPILED)
 
