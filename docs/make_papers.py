@@ -23,6 +23,7 @@ from papers import TITLES  # noqa: E402
 from papers.readings import KINDS, Reading, readings  # noqa: E402
 
 TESTS = "../../tests/papers"
+DETAILS = (", cells M/A", "line by line")  # in the titles of tables that the pages leave out
 N = 6  # joints of the methods side by side
 OURS: tuple[Kind, ...] = ("literal", "folded", "shared")
 
@@ -85,7 +86,7 @@ def pages() -> dict[Path, str]:
     for key in TITLES:
         path = DOCS / "papers" / f"{key}.md"
         text = path.read_text(encoding="utf-8")
-        text = filled(text, "tables", "\n".join(map(printed.markdown, printed.grids(key))))
+        text = filled(text, "tables", "\n".join(tables(key)))
         mine = [reading for reading in readings() if reading.paper == key]
         found[path] = filled(text, "readings", "\n".join(map(entry, mine)))
     return found
@@ -99,6 +100,14 @@ def filled(text: str, block: str, inside: str) -> str:
     if not (found and ended):
         raise ValueError(f"the page {text[:40]!r} has no markers {begin} and {end}")
     return f"{before}{begin}\n\n{inside.strip()}\n\n{end}{after}"
+
+
+def tables(key: str) -> Iterator[str]:
+    """The tables of a paper's page, and the command that prints all cells and lines."""
+    for grid in printed.grids(key):
+        if not any(word in grid.title for word in DETAILS):
+            yield printed.markdown(grid)
+    yield f"`armdyn tables --paper {key}` prints all tables, with their cells and lines."
 
 
 def papers() -> Iterator[str]:
