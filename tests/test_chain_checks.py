@@ -224,9 +224,9 @@ def test_methods_are_judged_by_one_that_applies():
     ten[:, 0] = 0
     chain = dataclasses.replace(sound, check="warn").with_parameters(ten)
     (ranking,) = compare(Robot(chain), ["christoffel"], states=2, seconds=0.01).rankings
-    assert {row.method: row.verdict for row in ranking.rows} == dict.fromkeys(
-        ("lagrange", "momentum-flat", "momentum-tip-flat"), "right"
-    )
+    exact = dict.fromkeys(("lagrange", "momentum-flat", "momentum-tip-flat"), "right")
+    verdicts = {row.method: row.verdict for row in ranking.rows}
+    assert verdicts == exact | {"zomaya-morris": "approximate"}
     with pytest.raises(MethodError, match="mass_matrix and bias by lin1991 .*: link 1 has no"):
         count(chain, ("mass_matrix", "bias"), "lin1991", kind="literal")
 

@@ -584,8 +584,10 @@ def test_a_comparison_is_sorted_and_fits_a_phone(browser, tmp_path, interpreted)
     script = """
       const all = (what) => [...document.querySelectorAll(what)];
       const heading = all("thead button").find((x) => x.textContent === "a call");
+      const column = heading.parentElement.cellIndex;
       const bar = (row) => row.querySelector("rect").getAttribute("width");
-      const read = () => all("tbody tr").map((x) => [x.cells[4].dataset.value, bar(x)].map(Number));
+      const time = (row) => row.cells[column].dataset.value;
+      const read = () => all("tbody tr").map((x) => [time(x), bar(x)].map(Number));
       heading.click();
       const rising = read();
       heading.click();
