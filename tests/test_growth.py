@@ -99,6 +99,7 @@ def seconds(function, n):
     return time.process_time() - start
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("case", HOSTILE)
 def test_time_grows_as_the_text(case):
     function, n = HOSTILE[case]

@@ -57,6 +57,7 @@ def busy(text):
     return min(times)
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("kind", TEXTS)
 def test_time_grows_no_faster_than_the_text(kind):
     """Four times the text, less than eight times as long."""
